@@ -131,7 +131,7 @@ static th_result speed_of(const th_bench_uic_def *s, const paper_scene *scene, F
     if (result == TH_OK) {
         told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file), s->stopped};
         run_to(world, scene->at, &t);
-        int model = loaded->groups[0].move.model;
+        int model = th_scene_view_of(loaded)->groups[0].move.model;
         pressure_cost before = cost_of(world, model);
         th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
         pressure_cost now = cost_of(world, model);

@@ -252,7 +252,7 @@ static bool look_at(look *l, th_world *world, th_vec2 *centre, float *core, sums
     if (!read_crowd(l, world)) return false;
     if (l->count == 0) return true;
     if (!sort_crowd(l)) return false;
-    for (int level = 0; level < th_world_scene(world)->level_count; ++level) {
+    for (int level = 0; level < th_scene_view_of(th_world_scene(world))->level_count; ++level) {
         th_grid grid = {0};
         th_world_map_grid(world, TH_GRID_PACKING, level, &grid);
         look_at_level(l, &grid, (uint32_t)level, s, q);
@@ -340,7 +340,7 @@ static bool watch_step(const look *l, th_world *world, sums *s, th_quality *q) {
 // ---- stuck agents
 
 // After this, nothing of the scene changes by itself.
-static double last_change(const th_scene *scene) {
+static double last_change(const th_scene_view *scene) {
     double last = 0;
     for (int d = 0; d < scene->door_count; ++d)
         for (int k = 0; k < scene->doors[d].schedule_count; ++k)
@@ -386,7 +386,7 @@ static bool nobody_got_anywhere(const minute *m, const look *l, uint64_t done) {
     return true;
 }
 
-static void tell_who(const look *l, const th_scene *scene, th_quality *q) {
+static void tell_who(const look *l, const th_scene_view *scene, th_quality *q) {
     size_t used = 0;
     double x = 0, y = 0;
     for (int g = 0; g < scene->group_count; ++g) {
@@ -434,7 +434,7 @@ static void finish(th_world *world, const look *l, const sums *s, th_quality *q)
     q->above = s->walkers > 0 ? s->above / s->walkers : nothing;
     q->repairs = now.repairs;
     q->last_left = now.last_left_time;
-    tell_who(l, th_world_scene(world), q);
+    tell_who(l, th_scene_view_of(th_world_scene(world)), q);
 }
 
 // Whether to end the run because all agents are stuck; asked once a second, answered once a minute.
@@ -453,7 +453,8 @@ bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, vo
     sums s = {0};
     minute m = {0};
     *quality = (th_quality){0};
-    double begin = th_monotonic_seconds(), last = last_change(th_world_scene(world));
+    double begin = th_monotonic_seconds(),
+           last = last_change(th_scene_view_of(th_world_scene(world)));
     int seconds = 0, most = (int)limit + 2;
     uint64_t *left = calloc((size_t)most, sizeof *left);
     th_vec2 centre = {0};
@@ -531,7 +532,7 @@ static th_result load_with_models(const th_bench_judge_def *def, int groups, th_
 static th_result load(const th_bench_judge_def *def, th_scene **scene, th_error *error) {
     th_result result = th_scene_load_file(def->scene, NULL, scene, error);
     if (result != TH_OK || (!def->move && !def->filter && def->override_count == 0)) return result;
-    int groups = (*scene)->group_count;
+    int groups = th_scene_view_of(*scene)->group_count;
     th_scene_destroy(*scene);
     *scene = NULL;
     return load_with_models(def, groups, scene, error);
@@ -540,7 +541,7 @@ static th_result load(const th_bench_judge_def *def, th_scene **scene, th_error 
 static json_t *real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 // The models in force: that of all groups, or "mixed".
-static const char *model_name(const th_scene *scene, bool filter) {
+static const char *model_name(const th_scene_view *scene, bool filter) {
     int first = -1;
     for (int g = 0; g < scene->group_count; ++g) {
         int model = filter ? scene->groups[g].filter.model : scene->groups[g].move.model;
@@ -552,7 +553,7 @@ static const char *model_name(const th_scene *scene, bool filter) {
 
 static th_result print(const th_bench_judge_def *def, const th_world *world, const th_quality *q,
                        bool cut, th_error *error) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)q->hash);
     json_t *row =
@@ -598,7 +599,8 @@ th_result th_bench_judge(const th_bench_judge_def *def, th_error *error) {
         result = error->code = TH_BAD_SCENE; // the name was wrong, not the disk
     if (result == TH_OK) result = th_world_create(scene, &world_def, &world, error);
     if (result == TH_OK) {
-        double end = scene->run.duration > 0 ? scene->run.duration : scene->run.max_time;
+        const th_run_settings *run = &th_scene_view_of(scene)->run;
+        double end = run->duration > 0 ? run->duration : run->max_time;
         watch w = {def, th_monotonic_seconds(), false};
         th_quality quality;
         if (th_quality_run(world, def->limit > 0 ? def->limit : end, go_on, &w, &quality))

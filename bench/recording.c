@@ -123,7 +123,10 @@ static th_result record_crowd(th_world *world, th_trajectory_format format, doub
     void *start = malloc(size);
     th_result result = TH_NO_MEMORY;
     if (start) {
-        th_recorder_def def = {.path = file, .format = format, .fps = fps};
+        th_recorder_def def = th_recorder_def_default();
+        def.path = file;
+        def.format = format;
+        def.fps = fps;
         result = th_world_snapshot(world, start, size, error);
         if (result == TH_OK) result = compare_runs(world, &def, start, size, figures, error);
     } else {

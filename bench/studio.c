@@ -174,7 +174,8 @@ static th_result measure(int agents, int threads, measured *m, th_error *error) 
                         threads, TH_BACKEND_CPU, &scene, &studio.plays[0].world, error);
     if (result == TH_OK) {
         studio.play_count = 1;
-        studio.plays[0].catalogue = th_studio_catalogue_create(scene, studio.plays[0].world);
+        studio.plays[0].catalogue =
+            th_studio_catalogue_create(th_scene_view_of(scene), studio.plays[0].world);
         if (!studio.plays[0].catalogue)
             result = th_fail(error, TH_NO_MEMORY, "", "no memory for the studio");
     }

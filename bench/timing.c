@@ -173,7 +173,7 @@ static th_result set_param(th_world *world, const char *text, th_error *error) {
     if (!equals || end == equals + 1 || *end || equals - text >= (int)sizeof name)
         return th_fail(error, TH_BAD_ARGUMENT, "param", "%s: give name=number", text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    int groups = th_world_scene(world)->group_count;
+    int groups = th_scene_view_of(th_world_scene(world))->group_count;
     th_error why = {0};
     bool known = false;
     for (int g = 0; g < groups; ++g)

@@ -17,26 +17,26 @@ static double width_of(const th_line *line) {
     return hypot((double)(line->b.x - line->a.x), (double)(line->b.y - line->a.y));
 }
 
-static th_point middle_of(const th_scene *scene, const th_line *line) {
+static th_point middle_of(const th_scene_view *scene, const th_line *line) {
     return (th_point){(double)(line->a.x + line->b.x) / 2 + scene->origin.x,
                       (double)(line->a.y + line->b.y) / 2 + scene->origin.y};
 }
 
 // The two mouths of one opening are told once.
-static bool is_same(const th_scene *scene, const th_line *one, const th_line *other) {
+static bool is_same(const th_scene_view *scene, const th_line *one, const th_line *other) {
     const double apart = 1.0, wider = 0.01; // [m]
     th_point p = middle_of(scene, one), q = middle_of(scene, other);
     return one->level == other->level && hypot(p.x - q.x, p.y - q.y) < apart &&
            fabs(width_of(one) - width_of(other)) < wider;
 }
 
-static void begin_warning(const char *path, const th_scene *scene, const th_line *line) {
+static void begin_warning(const char *path, const th_scene_view *scene, const th_line *line) {
     th_point at = middle_of(scene, line);
     printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for ", path,
            width_of(line), at.x, at.y, scene->levels[line->level].id);
 }
 
-static void warn_of_closed_gaps(const char *path, const th_scene *scene) {
+static void warn_of_closed_gaps(const char *path, const th_scene_view *scene) {
     for (int k = 0; k < scene->closed_gap_count && k < GAPS_MOST; ++k) {
         bool told = false;
         for (int j = 0; j < k; ++j)
@@ -47,18 +47,19 @@ static void warn_of_closed_gaps(const char *path, const th_scene *scene) {
     }
 }
 
-static void warn_group(const char *path, const th_scene *scene, const th_narrow_gap *gap, int g) {
+static void warn_group(const char *path, const th_scene_view *scene, const th_narrow_gap *gap,
+                       int g) {
     const th_group *group = &scene->groups[g];
     double needed = th_group_gap(group, true);
     if ((double)gap->width >= needed) return;
     bool some = th_group_gap(group, false) < (double)gap->width;
-    bool around = th_scene_widest_with_way(scene, g) >= needed;
+    bool around = th_scene_widest_with_way(scene->scene, g) >= needed;
     begin_warning(path, scene, &gap->line);
     printf("people of group %s, who need %s%.2f m; %s\n", group->id, some ? "up to " : "", needed,
            around ? "they go around it" : "they have no other way and would stay: widen it");
 }
 
-static void warn_of_gaps(const char *path, const th_scene *scene) {
+static void warn_of_gaps(const char *path, const th_scene_view *scene) {
     warn_of_closed_gaps(path, scene);
     for (int k = 0; k < scene->narrow_gap_count && k < GAPS_MOST; ++k) {
         bool told = false;
@@ -71,7 +72,7 @@ static void warn_of_gaps(const char *path, const th_scene *scene) {
 
 // ---- stairs whose sides are open to the floor
 
-static bool is_on_link(const th_scene *scene, th_vec2 p) {
+static bool is_on_link(const th_scene_view *scene, th_vec2 p) {
     for (int l = 0; l < scene->link_count; ++l) {
         const th_link *link = &scene->links[l];
         float dx = link->b.x - link->a.x, dy = link->b.y - link->a.y;
@@ -83,18 +84,18 @@ static bool is_on_link(const th_scene *scene, th_vec2 p) {
 }
 
 // Is there walkable ground on both sides of the middle of a -> b, and no wall between?
-static bool is_open(const th_scene *scene, int level, th_vec2 a, th_vec2 b) {
+static bool is_open(const th_scene_view *scene, int level, th_vec2 a, th_vec2 b) {
     const float beside = 0.05f; // [m]
     th_vec2 m = {(a.x + b.x) / 2, (a.y + b.y) / 2};
     float length = hypotf(b.x - a.x, b.y - a.y);
     float nx = -(b.y - a.y) / length * beside, ny = (b.x - a.x) / length * beside;
-    return th_scene_walkable(scene, level, (th_vec2){m.x + nx, m.y + ny}) &&
-           th_scene_walkable(scene, level, (th_vec2){m.x - nx, m.y - ny}) &&
-           th_scene_distance(scene, level, m) > beside / 2;
+    return th_scene_walkable(scene->scene, level, (th_vec2){m.x + nx, m.y + ny}) &&
+           th_scene_walkable(scene->scene, level, (th_vec2){m.x - nx, m.y - ny}) &&
+           th_scene_distance(scene->scene, level, m) > beside / 2;
 }
 
 // The sides of stairs run up: along their edges people rise. The foot and the top lie across.
-static void warn_of_open_stairs(const char *path, const th_scene *scene) {
+static void warn_of_open_stairs(const char *path, const th_scene_view *scene) {
     for (int z = 0; z < scene->zone_count; ++z) {
         const th_zone *zone = &scene->zones[z];
         const th_polygons *shape = &zone->area.shape;
@@ -128,7 +129,7 @@ static float distance_to_line(th_vec2 p, const th_line *line) {
     return hypotf(p.x - line->a.x - t * dx, p.y - line->a.y - t * dy);
 }
 
-static void begin_door_warning(const char *path, const th_scene *scene, int d) {
+static void begin_door_warning(const char *path, const th_scene_view *scene, int d) {
     const th_line *line = &scene->doors[d].line;
     printf("%s: warning: doors[%d], \"%s\" from (%.2f, %.2f) to (%.2f, %.2f), ", path, d,
            scene->doors[d].id, (double)line->a.x + scene->origin.x,
@@ -136,7 +137,7 @@ static void begin_door_warning(const char *path, const th_scene *scene, int d) {
            (double)line->b.y + scene->origin.y);
 }
 
-static bool is_on_door(const th_scene *scene, int level, th_vec2 p, int but) {
+static bool is_on_door(const th_scene_view *scene, int level, th_vec2 p, int but) {
     for (int d = 0; d < scene->door_count; ++d)
         if (d != but && scene->doors[d].line.level == level &&
             distance_to_line(p, &scene->doors[d].line) < 0.01f)
@@ -144,10 +145,10 @@ static bool is_on_door(const th_scene *scene, int level, th_vec2 p, int but) {
     return false;
 }
 
-static bool warn_of_free_end(const char *path, const th_scene *scene, int d, th_vec2 end) {
+static bool warn_of_free_end(const char *path, const th_scene_view *scene, int d, th_vec2 end) {
     const float touches = 0.01f; // [m] as openings in walls
     int level = scene->doors[d].line.level;
-    float distance = th_scene_distance(scene, level, end);
+    float distance = th_scene_distance(scene->scene, level, end);
     if (distance <= touches || is_on_door(scene, level, end, d)) return false;
     begin_door_warning(path, scene, d);
     printf("ends %.2f m from the nearest wall and closes nothing: people pass its end at "
@@ -156,7 +157,7 @@ static bool warn_of_free_end(const char *path, const th_scene *scene, int d, th_
     return true;
 }
 
-static bool warn_of_same_door(const char *path, const th_scene *scene, int d) {
+static bool warn_of_same_door(const char *path, const th_scene_view *scene, int d) {
     const th_line *line = &scene->doors[d].line;
     for (int e = 0; e < d; ++e) {
         const th_line *other = &scene->doors[e].line;
@@ -172,7 +173,7 @@ static bool warn_of_same_door(const char *path, const th_scene *scene, int d) {
 }
 
 // A door that is no portal, though it reaches from wall to wall.
-static void warn_of_no_portal(const char *path, const th_scene *scene, int d) {
+static void warn_of_no_portal(const char *path, const th_scene_view *scene, int d) {
     const float on = 0.03f; // [m] what lies between is no room
     const th_line *line = &scene->doors[d].line;
     th_vec2 middle = {(line->a.x + line->b.x) / 2, (line->a.y + line->b.y) / 2};
@@ -198,7 +199,7 @@ static void warn_of_no_portal(const char *path, const th_scene *scene, int d) {
                link->id);
         return;
     }
-    if (fabsf(th_scene_distance(scene, line->level, middle)) < 0.01f)
+    if (fabsf(th_scene_distance(scene->scene, line->level, middle)) < 0.01f)
         printf("lies along a wall that it does not open; draw it on the wall, no more than 1 cm "
                "off, or where there is a gap\n");
     else
@@ -208,7 +209,7 @@ static void warn_of_no_portal(const char *path, const th_scene *scene, int d) {
                TH_PASSAGE_WIDTH_MAX);
 }
 
-static void warn_of_doors(const char *path, const th_scene *scene, const th_rooms *rooms) {
+static void warn_of_doors(const char *path, const th_scene_view *scene, const th_rooms *rooms) {
     for (int d = 0; d < scene->door_count; ++d) {
         const th_line *line = &scene->doors[d].line;
         bool portal = false;
@@ -223,16 +224,16 @@ static void warn_of_doors(const char *path, const th_scene *scene, const th_room
 }
 
 // What its models are known not to manage. The scene is good all the same.
-static void print_doubts(const th_scene *scene) {
+static void print_doubts(const th_scene_view *scene) {
     enum { MOST = 8 };
     th_doubt doubts[MOST];
-    int count = th_scene_doubts(scene, doubts, MOST);
+    int count = th_scene_doubts(scene->scene, doubts, MOST);
     for (int k = 0; k < count && k < MOST; ++k) printf("  doubtful: %s\n", doubts[k].text);
     if (count > MOST) printf("  doubtful: %d more\n", count - MOST);
     if (count > 0) printf("  `throng list models` says what other models manage\n");
 }
 
-static void print_rooms(const char *path, const th_scene *scene) {
+static void print_rooms(const char *path, const th_scene_view *scene) {
     enum { WALLS_MOST = 8000 }; // finding them takes 60 s for 80 000
     if (scene->wall_count > WALLS_MOST) {
         printf("  rooms: not counted, as there are %d walls\n", scene->wall_count);
@@ -240,7 +241,7 @@ static void print_rooms(const char *path, const th_scene *scene) {
     }
     th_rooms *rooms = NULL;
     th_error error;
-    if (th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &rooms, &error) != TH_OK) {
+    if (th_rooms_create(scene->scene, TH_PASSAGE_WIDTH_MAX, &rooms, &error) != TH_OK) {
         printf("  rooms: %s\n", error.message);
         return;
     }
@@ -276,20 +277,20 @@ static int run_check(const th_command *command, int argc, char **argv) {
     code = th_make_world(path, scene, -1, 1, 0, TH_BACKEND_CPU, &world);
     if (code == TH_EXIT_OK && !quiet) {
         th_statistics now = th_world_statistics(world);
-        th_run_settings settings = scene->run;
-        printf("%s: good: %s, %llu people at the start, ", path, scene->name,
+        th_run_settings settings = th_scene_view_of(scene)->run;
+        printf("%s: good: %s, %llu people at the start, ", path, th_scene_view_of(scene)->name,
                (unsigned long long)now.inside);
         if (settings.duration > 0)
             printf("runs %g s", settings.duration);
         else
             printf("runs until empty, at most %g s", settings.max_time);
         printf(", step %g s\n", settings.step);
-        print_rooms(path, scene);
-        print_doubts(scene);
-        warn_of_gaps(path, scene);
-        warn_of_open_stairs(path, scene);
+        print_rooms(path, th_scene_view_of(scene));
+        print_doubts(th_scene_view_of(scene));
+        warn_of_gaps(path, th_scene_view_of(scene));
+        warn_of_open_stairs(path, th_scene_view_of(scene));
         char coarse[600];
-        if (th_plan_warning(scene, coarse, sizeof coarse))
+        if (th_plan_warning(th_scene_view_of(scene), coarse, sizeof coarse))
             printf("%s: warning: %s\n", path, coarse);
     }
     th_world_destroy(world);

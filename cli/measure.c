@@ -69,7 +69,8 @@ static int read_ground(request *r) {
         th_scene *scene = NULL;
         int code = th_load_scene(r->walkable, NULL, &scene);
         if (code != TH_EXIT_OK) return code;
-        if (r->level < scene->level_count) r->ground = th_scene_level_wkt(scene, (int)r->level);
+        if (r->level < th_scene_view_of(scene)->level_count)
+            r->ground = th_scene_level_wkt(scene, (int)r->level);
         th_scene_destroy(scene);
         r->def.walkable = r->ground;
         if (r->ground) return TH_EXIT_OK;

@@ -209,7 +209,7 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
 }
 
 static int draw_series(const char *scene_path, th_world *world, picture_settings *s) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     char stem[256], path[4000];
     th_file_stem(scene_path, stem, sizeof stem);
     double step = s->step > 0 ? s->step : scene->run.step;
@@ -221,7 +221,8 @@ static int draw_series(const char *scene_path, th_world *world, picture_settings
     view.title = *scene->name ? scene->name : stem;
     th_rooms *rooms = NULL;
     th_error error;
-    if (s->show_rooms && th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &rooms, &error) != TH_OK) {
+    if (s->show_rooms &&
+        th_rooms_create(scene->scene, TH_PASSAGE_WIDTH_MAX, &rooms, &error) != TH_OK) {
         th_report_error(scene_path, &error);
         free(door_closed);
         return TH_EXIT_FAILED;

@@ -7,11 +7,17 @@ int main(void) {
     const th_point room[] = {{0, 0}, {10, 0}, {10, 8}, {0, 8}};
     const th_point start[] = {{0.5, 0.5}, {6, 0.5}, {6, 7.5}, {0.5, 7.5}};
     const th_shape walkable = {.points = room, .point_count = 4};
-    const th_level_def level = {.id = "ground", .walkable = &walkable, .walkable_count = 1};
-    const th_goal_def door = {
-        .id = "door", .kind = TH_GOAL_EXIT, .has_line = true, .line = {{10, 3.5}, {10, 4.5}}};
+    th_level_def level = th_level_def_default();
+    level.walkable = &walkable;
+    level.walkable_count = 1;
+
+    th_goal_def door = th_goal_def_default(TH_GOAL_EXIT); // a line on the wall opens it
+    door.id = "door";
+    door.has_line = true;
+    door.line[0] = (th_point){10, 3.5};
+    door.line[1] = (th_point){10, 4.5};
     const char *goals[] = {"door"};
-    const th_route_step route = {goals, 1};
+    const th_route_step route = {.goals = goals, .goal_count = 1};
 
     th_group_def people = th_group_def_default();
     people.id = "people";
@@ -30,12 +36,13 @@ int main(void) {
     def.group_count = 1;
 
     th_error error;
-    th_scene *scene;
-    th_world *world;
+    th_scene *scene = NULL;
+    th_world *world = NULL;
     th_world_def world_def = th_world_def_default();
     if (th_scene_create(&def, &scene, &error) != TH_OK ||
         th_world_create(scene, &world_def, &world, &error) != TH_OK) {
         fprintf(stderr, "%s: %s\n", error.path, error.message);
+        th_scene_destroy(scene);
         return 1;
     }
     while (!th_world_done(world)) {

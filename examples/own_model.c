@@ -47,14 +47,24 @@ TH_PLUGIN { // clang-format off
 } // clang-format on
 
 int main(void) {
-    const th_scene_options own = {(const char *[]){"groups.0.move=keep_gap"}, 1, false, {0}};
+    const char *choice = "groups.0.move=keep_gap";
+    th_scene_options options = th_scene_options_default();
+    options.overrides = &choice;
+    options.override_count = 1;
     th_world_def def = th_world_def_default();
-    th_scene *scene;
-    th_world *world;
-    if (th_plugin(NULL) || th_scene_load_file("scenes/door.json", &own, &scene, NULL)) return 1;
-    if (th_world_create(scene, &def, &world, NULL) != TH_OK) return 1;
+    th_scene *scene = NULL;
+    th_world *world = NULL;
+    th_error error;
+    if (th_plugin(&error) != TH_OK ||
+        th_scene_load_file("scenes/door.json", &options, &scene, &error) != TH_OK ||
+        th_world_create(scene, &def, &world, &error) != TH_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        th_scene_destroy(scene);
+        return 1;
+    }
     while (!th_world_done(world)) th_world_step(world, 1);
     printf("the last of them left after %.1f s\n", th_world_statistics(world).last_left_time);
     th_world_destroy(world);
     th_scene_destroy(scene);
+    return 0;
 }

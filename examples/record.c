@@ -20,7 +20,8 @@ static int fail(const th_error *error) {
 static int record(th_world *world, const char *path) {
     th_error error = {0};
     th_recorder *recorder = NULL;
-    th_recorder_def def = {.path = path, .format = TH_TRAJECTORY_SQLITE, .fps = 10};
+    th_recorder_def def = th_recorder_def_default();
+    def.path = path;
     if (th_recorder_create(world, &def, &recorder, &error) != TH_OK) return fail(&error);
     th_result result = th_recorder_see(recorder, world, &error); // frame 0: before the first step
     while (result == TH_OK && !th_world_done(world)) {
@@ -34,11 +35,11 @@ static int record(th_world *world, const char *path) {
     return 0;
 }
 
-// Every agent's way, frame by frame; ids start at 1.
+// Adds up the way of every agent, frame by frame.
 static int read_back(const char *path) {
-    enum { MOST = 101 };
-    double last_x[MOST], last_y[MOST], walked = 0;
-    int seen[MOST] = {0};
+    enum { AGENT_MAX = 100 }; // as many as the scene has; ids start at 1
+    double last_x[AGENT_MAX + 1], last_y[AGENT_MAX + 1], walked = 0;
+    int seen[AGENT_MAX + 1] = {0};
     th_error error = {0};
     th_trajectory *trajectory = NULL;
     if (th_trajectory_open(path, &trajectory, &error) != TH_OK) return fail(&error);
@@ -47,7 +48,7 @@ static int read_back(const char *path) {
     while ((result = th_trajectory_next(trajectory, &frame, &error)) == TH_OK && frame.count >= 0)
         for (int i = 0; i < frame.count; ++i) {
             int64_t id = frame.id[i];
-            if (id < 0 || id >= MOST) continue;
+            if (id < 0 || id > AGENT_MAX) continue;
             if (seen[id]) walked += hypot(frame.x[i] - last_x[id], frame.y[i] - last_y[id]);
             seen[id] = 1;
             last_x[id] = frame.x[i];

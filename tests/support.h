@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SUPPORT_H
 #define TH_TESTS_SUPPORT_H
+#include "scene/scene.h" // tests may look into a scene
 #include "throng/throng.h"
 #include <math.h>
 #include <setjmp.h>

@@ -79,8 +79,10 @@ static int child(char **argv) {
     if (th_scene_load_json(busy_hall, strlen(busy_hall), "hall", NULL, NULL, &scene, NULL) ||
         th_world_create(scene, &world_def, &world, NULL))
         return 5;
-    th_recorder_def def = {
-        .path = argv[3], .format = (th_trajectory_format)atoi(argv[2]), .fps = 10};
+    th_recorder_def def = th_recorder_def_default();
+    def.path = argv[3];
+    def.format = (th_trajectory_format)atoi(argv[2]);
+    def.fps = 10;
     int code = record_for_ever(world, &def, argv[1]);
     th_world_destroy(world);
     th_scene_destroy(scene);
@@ -334,7 +336,10 @@ static void folder_that_cannot_be_written(void **state) {
     for (int k = 0; k < FORMATS; ++k) {
         th_recorder *recorder = NULL;
         th_error error = {0};
-        th_recorder_def def = {.path = file, .format = formats[k], .fps = 10};
+        th_recorder_def def = th_recorder_def_default();
+        def.path = file;
+        def.format = formats[k];
+        def.fps = 10;
         assert_int_equal(th_recorder_create(r->world, &def, &recorder, &error), TH_NO_FILE);
         assert_null(recorder);
         assert_string_equal(error.file, file);
@@ -345,7 +350,10 @@ static void folder_that_cannot_be_written(void **state) {
     snprintf(file, sizeof file, "%s/file", r->folder);
     for (int k = 0; k < FORMATS; ++k) {
         th_recorder *recorder = NULL;
-        th_recorder_def def = {.path = file, .format = formats[k], .fps = 10};
+        th_recorder_def def = th_recorder_def_default();
+        def.path = file;
+        def.format = formats[k];
+        def.fps = 10;
         assert_int_equal(th_recorder_create(r->world, &def, &recorder, NULL), TH_NO_FILE);
     }
     assert_int_equal(chmod(r->folder, 0700), 0);

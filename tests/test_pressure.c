@@ -64,7 +64,7 @@ static void crowd_pressure_by_hand(void **state) {
     th_scene *scene = scene_of(room);
     th_map map = {0};
     th_map_work work = {0};
-    assert_true(th_map_create(scene, 0, 0.5, &map, &work));
+    assert_true(th_map_create(th_scene_view_of(scene), 0, 0.5, &map, &work));
     for (int k = 0; k < 10; ++k)
         th_map_put(
             &map, &work,
@@ -119,7 +119,7 @@ static void crowd_pressure_agrees_with_brute_force(void **state) {
     th_map_work work = {0};
     uint32_t random = 7;
     double x[PEOPLE], y[PEOPLE], u[PEOPLE], v[PEOPLE];
-    assert_true(th_map_create(scene, 0, 0.5, &map, &work));
+    assert_true(th_map_create(th_scene_view_of(scene), 0, 0.5, &map, &work));
     for (int k = 0; k < PEOPLE; ++k) {
         x[k] = 3.0 + 4.0 * random_share(&random);
         y[k] = 3.0 + 4.0 * random_share(&random);
@@ -280,7 +280,7 @@ static void pressure_of_other_grids(void **state) {
     th_map_work work = {0};
     float values[80 * 80];
     uint32_t random = 3;
-    assert_true(th_map_create(scene, 0, 0.5, &map, &work));
+    assert_true(th_map_create(th_scene_view_of(scene), 0, 0.5, &map, &work));
     assert_null(map.pressure_max);
     for (int k = 0; k < 80 * 80; ++k) values[k] = (float)random_share(&random);
     th_grid same = {map.nx, map.ny, map.min_x, map.min_y, map.cell, values};

@@ -123,7 +123,11 @@ static th_recorder *recorder_of(th_world *world, const char *path, th_trajectory
                                 double fps, bool resume) {
     th_recorder *recorder = NULL;
     th_error error = {0};
-    th_recorder_def def = {.path = path, .format = format, .fps = fps, .resume = resume};
+    th_recorder_def def = th_recorder_def_default();
+    def.path = path;
+    def.format = format;
+    def.fps = fps;
+    def.resume = resume;
     ASSERT_OK(th_recorder_create(world, &def, &recorder, &error), error);
     return recorder;
 }
@@ -216,7 +220,7 @@ static void test_frames_are_every_nth_step(void **state) {
         th_world *world = world_of(scene, 1, 0);
         th_recorder *recorder = recorder_of(world, f->file[0], format, rates[rate].wanted, false);
         film kept = {.origin = scene->origin};
-        kept.edges = th_edges_of(scene, &kept.edge_count);
+        kept.edges = th_edges_of(th_scene_view_of(scene), &kept.edge_count);
         run_and_see(recorder, world, 90, &kept, rates[rate].every);
         th_recorder_totals totals = finish(recorder);
         th_trajectory *trajectory = open_it(f->file[0]);
@@ -376,7 +380,10 @@ static void test_refusals_say_why(void **state) {
         "run":{"step":0.1}}));
     th_world *world = world_of(scene, 1, 0);
     th_error error;
-    th_recorder_def def = {.path = f->file[0], .format = TH_TRAJECTORY_TEXT, .fps = 10};
+    th_recorder_def def = th_recorder_def_default();
+    def.path = f->file[0];
+    def.format = TH_TRAJECTORY_TEXT;
+    def.fps = 10;
     const double bad_rates[] = {0, -1, (double)NAN, (double)INFINITY};
     for (int i = 0; i < 4; ++i) {
         def.fps = bad_rates[i];
@@ -552,7 +559,7 @@ static void edges_keep_their_distance(void **state) {
     (void)state;
     th_scene *scene = scene_file(EVERYTHING);
     int count = 0;
-    th_edge *edges = th_edges_of(scene, &count);
+    th_edge *edges = th_edges_of(th_scene_view_of(scene), &count);
     assert_true(count >= 3); // exits, and the top of the stairs on two levels
     for (int e = 0; e < count; ++e) {
         th_edge edge = edges[e];

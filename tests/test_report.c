@@ -30,7 +30,7 @@ static workshop *open_workshop(const char *json) {
     assert_non_null(mkdtemp(shop->folder));
     shop->scene = scene_of(json);
     assert_int_equal(th_ensemble_init(&shop->ensemble), TH_OK);
-    shop->def = (th_report_def){.scene = shop->scene,
+    shop->def = (th_report_def){.scene = th_scene_view_of(shop->scene),
                                 .ensemble = &shop->ensemble,
                                 .folder = shop->folder,
                                 .scene_file = "hall.json",

@@ -475,7 +475,7 @@ static void test_coarse_plan(void **state) {
     float wanted, spacing = th_scene_plan_spacing(scene, &wanted);
     assert_true(wanted == 0.2f && spacing > 0.24f);
     char told[600];
-    assert_true(th_plan_warning(scene, told, sizeof told));
+    assert_true(th_plan_warning(th_scene_view_of(scene), told, sizeof told));
     assert_non_null(strstr(told, "0.25 m apart instead of 0.2 m"));
     assert_non_null(strstr(told, "\"gate\" at (600.0, 1.5)"));
     assert_non_null(strstr(told, "set plan_cell to 0.25"));

@@ -60,7 +60,7 @@ static void a_frame_is_the_documented_bytes(void **state) {
     th_scene *scene = compile(document);
     th_world *world = world_of(scene);
     th_world_step(world, 5);
-    th_studio_catalogue *catalogue = th_studio_catalogue_create(scene, world);
+    th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), world);
     static const th_studio_wishes none;
     th_studio_moment *moment = th_studio_moment_take(world, 1, catalogue, &none, NULL, 0);
     assert_non_null(moment);
@@ -127,7 +127,7 @@ static void moments_hold_the_living(void **state) {
     json_t *document = read_room();
     th_scene *scene = compile(document);
     th_world *world = world_of(scene);
-    th_studio_catalogue *catalogue = th_studio_catalogue_create(scene, world);
+    th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), world);
     th_world_step(world, 3);
     const th_agent_id gone[] = {{3}, {50}};
     assert_int_equal(th_world_remove(world, gone, 2), 2);
@@ -165,7 +165,7 @@ static void views_cull_and_thin(void **state) {
     (void)state;
     json_t *document = read_room();
     th_scene *scene = compile(document);
-    th_studio_catalogue *catalogue = th_studio_catalogue_create(scene, NULL);
+    th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), NULL);
     th_studio_moment *moment = many(catalogue, 100000);
     unsigned char *bytes = malloc(th_studio_people_room(moment));
     const th_studio_frame frame = {.number = 1};
@@ -195,7 +195,7 @@ static void a_density_map_holds_all_agents(void **state) {
     (void)state;
     json_t *document = read_room();
     th_scene *scene = compile(document);
-    th_studio_catalogue *catalogue = th_studio_catalogue_create(scene, NULL);
+    th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), NULL);
     th_studio_moment *moment = many(catalogue, 1000);
     th_studio_field field;
     assert_true(th_studio_map_people(moment, TH_LAYER_DENSITY, 0, &field));
@@ -224,7 +224,7 @@ static void edits_change_the_document(void **state) {
     assert_true(json_is_true(
         json_object_get(json_array_get(json_object_get(document, "doors"), 1), "closed")));
     th_scene *scene = compile(document);
-    assert_int_equal(scene->door_count, 2);
+    assert_int_equal(th_scene_view_of(scene)->door_count, 2);
     th_scene_destroy(scene);
     assert_int_equal(th_document_remove(document, "doors", NULL, key, NULL), TH_OK);
     assert_int_equal(th_document_remove(document, "doors", NULL, key, NULL), TH_BAD_ARGUMENT);
@@ -232,8 +232,8 @@ static void edits_change_the_document(void **state) {
                               "/groups/0/count", "value", 7, "op", "remove", "path", "/doors/0");
     assert_int_equal(th_document_patch(document, patch, NULL), TH_OK);
     scene = compile(document);
-    assert_int_equal(scene->groups[0].count, 7);
-    assert_int_equal(scene->door_count, 0);
+    assert_int_equal(th_scene_view_of(scene)->groups[0].count, 7);
+    assert_int_equal(th_scene_view_of(scene)->door_count, 0);
     th_scene_destroy(scene);
     json_decref(patch);
     json_decref(change);
@@ -264,7 +264,7 @@ static void the_way_takes_longer_through_standing_people(void **state) {
         assert_int_equal(th_document_patch(document, patch, NULL), TH_OK);
         th_scene *scene = compile(document);
         th_world *world = world_of(scene);
-        th_studio_catalogue *catalogue = th_studio_catalogue_create(scene, world);
+        th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), world);
         th_studio_moment *moment = moment_with_ways(world, catalogue);
         const th_studio_field *way = &moment->fields[0], *time = &moment->fields[1];
         int cells = 0, slower = 0;

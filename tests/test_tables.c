@@ -148,7 +148,7 @@ static void add_run(th_ensemble *ensemble, const th_scene *scene, uint64_t seed,
 
 static th_report_def report_of(const th_scene *scene, const th_ensemble *ensemble) {
     static const char *const overrides[] = {"groups[0].count=60"};
-    return (th_report_def){.scene = scene,
+    return (th_report_def){.scene = th_scene_view_of(scene),
                            .ensemble = ensemble,
                            .folder = folder,
                            .scene_file = "room.json",

@@ -1,5 +1,10 @@
 // throng: dense-crowd simulation. Results, errors, hooks and small value types.
 // Everything here is SI: metres, seconds, kilograms, people per square metre.
+//
+// Threads: these functions may be called from any thread at any time.
+// Numbers from outside (fields, levels, groups, goals, enumerators) are checked everywhere: a wrong one gives an error or
+// the neutral answer that the function names, NULL where it returns a pointer. Pointers are not: NULL where no NULL is
+// allowed, and objects that were destroyed, are the caller's mistake.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_BASE_H
 #define THRONG_BASE_H

@@ -1,5 +1,6 @@
 // throng: a world that is edited while it runs, beyond doors, walls, people and parameters (throng/world.h): people who go on in
-// another scene, and what somebody who watches wants to know. SPDX-License-Identifier: Apache-2.0
+// another scene, and what a page that shows it asks for. Threads: as in throng/world.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_LIVE_H
 #define THRONG_LIVE_H
 
@@ -25,19 +26,20 @@ TH_API void th_world_distances(const th_world *world, int target, int level, con
 
 // Which way people who walk to a target are led, from points of a level, by the planner of the first group that can tell
 // (th_model.directions): unit vectors, NAN where it knows no way. False: no planner can tell, or not yet, or the world is on a
-// device.
+// device; or there is no such target or level.
 TH_API bool th_world_directions(th_world *world, int target, int level, const th_vec2 *points,
                                 int count, th_vec2 *directions);
 
 // A field of everybody as the world keeps it, to look at all of them quickly: th_world_map sorts by id, which takes longer
 // than all that a page shows of a million people. *count values, in an order that is the same for every field until the
-// world steps or changes. Who has left since (phase TH_PHASE_LEFT or TH_PHASE_REMOVED) is still among them.
+// world steps or changes. NULL: no such field. Agents that have left since (phase TH_PHASE_LEFT or TH_PHASE_REMOVED) are
+// still among them.
 TH_API const void *th_world_stored(th_world *world, int field, int *count);
 
 // th_world_statistics without the overlaps of now (zeros), which are most of its work: this costs nothing.
 TH_API th_statistics th_world_counts(const th_world *world);
 
-// Whether a door of the scene stands open now.
+// Whether a door of the scene stands open now; false where there is no such door.
 TH_API bool th_world_door_open(const th_world *world, int door);
 
 #ifdef __cplusplus

@@ -1,6 +1,10 @@
 // throng: models. A model is one description: what it is called, where it was published, its parameters, the values
 // it keeps of every person, and the functions that run it. The engine's own models and a program's models are the
-// same to the loader, the step, snapshots, views and `throng list`. SPDX-License-Identifier: Apache-2.0
+// same to the loader, the step, snapshots, views and `throng list`.
+//
+// Threads: the functions of a model run on all threads of a world's step at once. th_model_register and th_plugin_load
+// change the table of models of the whole program: call them while nothing else uses the library.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_MODEL_H
 #define THRONG_MODEL_H
 
@@ -303,7 +307,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("th_box", sizeof(th_box))                      \
     X("th_grid", sizeof(th_grid))                    \
     X("th_wall", sizeof(th_wall))                    \
-    X("th_scene", sizeof(th_scene))                  \
+    X("th_scene_view", sizeof(th_scene_view))        \
     X("th_group", sizeof(th_group))                  \
     X("th_model_choice", sizeof(th_model_choice))    \
     X("th_level", sizeof(th_level))                  \
@@ -330,6 +334,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 TH_API th_result th_plugin_load(const char *path, th_error *error);
 
 // ---- for the functions of a model, during a step
+// A model, field, group or stage that does not exist: NULL.
 TH_API void *th_model_state(const th_world *world, int model);
 TH_API void th_model_set_state(th_world *world, int model, void *state);
 // The model's k-th own field of everybody, in storage order; NULL where no group uses the model.

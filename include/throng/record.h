@@ -1,6 +1,8 @@
 // throng: trajectories of people, read and written in every format throng knows, and the recorder that
 // writes those of a running world in the background. In libthrong-record, not in libthrong.
 // docs/recordings.md says what each format keeps and what it loses.
+//
+// Threads: different trajectories, writers and recorders are independent; each is used by one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_RECORD_H
 #define THRONG_RECORD_H
@@ -131,14 +133,17 @@ TH_RECORD_API th_result th_trajectory_copy(th_trajectory *from, const char *to,
 // crowd the queue fills and th_recorder_see waits, so memory stays bounded.
 typedef struct th_recorder th_recorder;
 typedef struct th_recorder_def {
-    const char *path;
+    uint32_t cookie;  // set by th_recorder_def_default
+    const char *path; // the one member that has no default
     th_trajectory_format format;
-    double fps;            // wanted; a frame is every n-th step, so what is written is 1 / (n step)
-    int max_queued_frames; // frames in flight at most, 0: 4
+    double
+        fps; // wanted, default 10; a frame is every n-th step, so what is written is 1 / (n step)
+    int max_queued_frames; // in flight, 1 .. 10000, default 4
     bool resume;           // go on in the file at path, from the world's time on
     const th_trajectory_note *notes;
     int note_count;
 } th_recorder_def;
+TH_RECORD_API th_recorder_def th_recorder_def_default(void);
 
 TH_RECORD_API th_result th_recorder_create(th_world *world, const th_recorder_def *def,
                                            th_recorder **recorder, th_error *error);

@@ -1,6 +1,9 @@
 // throng: rooms and portals of a scene. A portal is a door, a passage narrower than what lies on both sides of it, or the
 // top of stairs; rooms are what portals and walls cut the ground into. Found exactly from the plan, wherever it lies and
-// however it is turned. SPDX-License-Identifier: Apache-2.0
+// however it is turned.
+//
+// Threads: rooms never change after th_rooms_create, so any number of threads may read them at once.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_ROOMS_H
 #define THRONG_ROOMS_H
 
@@ -39,9 +42,6 @@ typedef struct th_rooms {
     int room_count;
     const th_room_portal *portals;
     int portal_count;
-    // The engine's own, for nobody else.
-    struct th_arena *arena;
-    struct th_room_grid *grids; // by level: which rooms reach into a cell
 } th_rooms;
 
 // Passages wider than this do not part rooms: double doors are 2 m wide, corridors of public buildings up to 3 m. [m]
@@ -49,14 +49,16 @@ typedef struct th_rooms {
 // What is shallower than this between two portals is a doorway in a thick wall, not a room. [m]
 #define TH_ROOM_DEPTH 1.0
 
+// `width_max`: of a passage that parts rooms, above 0; TH_PASSAGE_WIDTH_MAX is a good one.
 // TH_NO_MEMORY, or TH_BAD_SCENE where the plan's lines cannot be joined. Destroy before the scene.
-TH_API th_result th_rooms_create(const th_scene *scene, double widest, th_rooms **rooms,
+TH_API th_result th_rooms_create(const th_scene *scene, double width_max, th_rooms **rooms,
                                  th_error *error);
 TH_API void th_rooms_destroy(th_rooms *rooms);
-// The room that holds the point; -1: none. A few comparisons, some more beside walls and portals.
+// The room that holds the point; -1: none, or no such level. A few comparisons, some more beside walls and portals.
 TH_API int th_rooms_at(const th_rooms *rooms, int level, th_vec2 point);
 
-// The place of the room for the portal, -1: it is not one of the room's; and the side of the portal that the room is on.
+// The place of the room for the portal, -1: it is not one of the room's; and the side of the portal that the room is on,
+// 0 or 1, -1: on neither.
 TH_API int th_room_place(const th_rooms *rooms, int room, int portal);
 TH_API int th_portal_side(const th_room_portal *portal, int room);
 

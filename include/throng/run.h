@@ -13,6 +13,9 @@
 //
 // The library prints nothing and catches no signals: what the user should see comes through `watch`, and
 // th_runs_interrupt may be called from a signal handler. Results do not depend on jobs and threads.
+//
+// Threads: different th_runs are independent. One is used by one thread at a time, but th_runs_interrupt may be called by
+// any; th_runs_execute starts threads of its own, and calls `watch` from the thread that called it.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_RUN_H
 #define THRONG_RUN_H

@@ -1,6 +1,9 @@
 // throng: the scene, constant once created. A scene file is decoded into a th_scene_def and then
 // compiled by th_scene_create, so a file and a program can express exactly the same things.
 // The JSON keys are the member names below; docs/scene-format.md is the guide, schema/scene.schema.json the law.
+//
+// Threads: a scene never changes, so any number of threads may use it at once. Scenes are created independently of each
+// other; th_model_register and th_plugin_load (throng/model.h) must not run meanwhile.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_SCENE_H
 #define THRONG_SCENE_H
@@ -12,6 +15,7 @@ extern "C" {
 #endif
 
 typedef struct th_scene th_scene;
+typedef struct th_scene_view th_scene_view; // what is in it: throng/scene_view.h
 
 // A flat shape; give exactly one of the three.
 //  points  one closed ring (the last point need not repeat the first) or, for lines, a polyline
@@ -150,7 +154,7 @@ typedef struct th_goal_def {
     double wait; // for waiting areas [s] >= 0 default 0
     // Places of interest, which have an area: of a building or of open ground.
     const char *layer; // what kind of place it is; default "other"
-    double strength;   // factor on its interest, (0, 10]; 0: 1
+    double strength;   // factor on its interest [-] (0, 10] default 1
     double from;       // [s] when it begins to be of interest, default 0
     double until;      // [s] and when it ends; 0: never
 } th_goal_def;
@@ -321,8 +325,21 @@ typedef struct th_scene_def {
     th_allocator allocator;
 } th_scene_def;
 
+// The defaults that the members above state; a scene file begins with the same ones. Start every definition from its
+// function: a zeroed one is not a default, and th_scene_create refuses what is out of range in it.
 TH_API th_scene_def th_scene_def_default(void);
+TH_API th_level_def th_level_def_default(void);
+TH_API th_stairs_def th_stairs_def_default(void);
+TH_API th_zone_def th_zone_def_default(void);
+TH_API th_stroke_def th_stroke_def_default(void);
+TH_API th_picture_def th_picture_def_default(th_picture_kind kind);
+TH_API th_strip_def th_strip_def_default(void);
+TH_API th_door_def th_door_def_default(void);
+TH_API th_goal_def th_goal_def_default(th_goal_kind kind);
 TH_API th_group_def th_group_def_default(void);
+TH_API th_scripted_def th_scripted_def_default(void);
+TH_API th_measure_line_def th_measure_line_def_default(void);
+TH_API th_measure_area_def th_measure_area_def_default(void);
 
 // The definition and everything it points to may die after the call.
 TH_API th_result th_scene_create(const th_scene_def *def, th_scene **scene, th_error *error);
@@ -336,6 +353,7 @@ typedef struct th_scene_options {
     th_allocator allocator;
 } th_scene_options;
 
+TH_API th_scene_options th_scene_options_default(void);
 TH_API th_result th_scene_load_file(const char *path, const th_scene_options *options,
                                     th_scene **scene, th_error *error);
 // `name` is what messages call the text; `base_dir` (or NULL) is where linked files are looked up.
@@ -349,9 +367,10 @@ TH_API th_result th_scene_overridden_json(const char *path, const th_scene_optio
 // Worlds made from a scene must be destroyed before it.
 TH_API void th_scene_destroy(th_scene *scene);
 
-// What is in a scene (name, levels, walls, doors, goals, groups, settings): throng/scene_view.h.
+// What is in a scene (name, levels, walls, doors, goals, groups, settings): th_scene_view_of in throng/scene_view.h.
 
-// Point queries, relative to the scene's origin. All doors open.
+// Point queries, relative to the scene's origin. All doors open. On a level that does not exist nothing is walkable, and
+// the distance is -1e6.
 TH_API bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point);
 // To the nearest wall: positive inside the walkable area, negative in solids. [m], capped at +-1e6.
 TH_API float th_scene_distance(const th_scene *scene, int level, th_vec2 point);

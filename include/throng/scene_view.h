@@ -1,7 +1,9 @@
-// throng: what is inside a compiled scene. Include this to draw, print or measure a scene; without it a
-// th_scene is opaque. Everything is constant from th_scene_create on and lives as long as the scene; read it,
-// never write it. Lists have a pointer and a count, and other lists, views and events name their elements
-// by index. Coordinates are floats relative to `origin`; add it to get those of the scene file. [m]
+// throng: what is inside a compiled scene, to draw, print or measure it: th_scene_view_of gives lists of plain structs.
+// Everything is constant from th_scene_create on and lives as long as the scene. Lists have a pointer and a count, and
+// other lists, views and events name their elements by index. Coordinates are floats relative to `origin`; add it to
+// get those of the scene file. [m]
+//
+// Threads: a scene never changes, so any number of threads may read it at once.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_SCENE_VIEW_H
 #define THRONG_SCENE_VIEW_H
@@ -193,68 +195,74 @@ typedef struct th_measure_area {
     double walkable_area; // of its intersection with the level's walkable ground [m2]
 } th_measure_area;
 
-struct th_scene {
-    const char *name, *description; // never NULL
-    // Positions in a world and all coordinates here are floats relative to this; (0, 0) unless the scene's
-    // coordinates are so large (map projections) that floats would lose centimetres.
-    th_point origin;
-    const th_level *levels;
-    int level_count;
-    const th_wall *walls; // grouped by level, doors' walls included
-    int wall_count;
-    const th_link *links;
-    int link_count;
-    const th_zone *zones; // stairs' areas included
-    int zone_count;
-    const th_stroke *guidance;
-    int guidance_count;
-    const th_picture *pictures;
-    int picture_count;
-    const th_strip *strips;
-    int strip_count;
-    const th_door *doors;
-    int door_count;
-    const th_goal *goals; // exits, waypoints, waiting areas, places of interest
-    int goal_count;
-    const char *const *layers; // of places of interest
-    int layer_count;
-    const th_target *targets; // the legs of all routes, each different one once
-    int target_count;
-    const th_group *groups;
-    int group_count;
-    const th_scripted *scripted;
-    int scripted_count;
-    const th_measure_line *measure_lines;
-    int measure_line_count;
-    const th_measure_area *measure_areas;
-    int measure_area_count;
-    // Gaps between walls that not even the smallest of the scene's people fit through: they count as walls.
-    const th_line *closed_gaps;
-    int closed_gap_count;
-    // Gaps that some of them fit through and others do not.
-    const th_narrow_gap *narrow_gaps;
-    int narrow_gap_count;
-    // People are told apart by what they need to pass, th_group_gap: the most of each size, ascending [m]. Who
-    // needs at most sizes[0] passes every gap. One size where there are no narrow gaps.
-    float sizes[TH_SIZE_MAX];
-    int size_count;
-    th_run_settings run;
-    th_record_settings record;
-    double plan_cell; // as given [m]; 0: chosen by the planner
-    // The engine's own, for nobody else.
-    struct th_arena *arena;                // memory of all of this
-    const struct th_wall_grid *wall_grids; // one per level
-    const struct th_goal_grid *goal_grids; // one per level
-    struct th_plan_scene *plan;            // what the planners prepared
-    struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
+// The members of th_scene_view. They are a macro because the engine's scene begins with the same ones.
+// clang-format off
+#define TH_SCENE_VIEW_MEMBERS \
+    const th_scene *scene; /* that this is a view of */ \
+    const char *name, *description; /* never NULL */ \
+    /* Positions in a world and all coordinates here are floats relative to this; (0, 0) unless the scene's coordinates are \
+       so large (map projections) that floats would lose centimetres. */ \
+    th_point origin; \
+    const th_level *levels; \
+    int level_count; \
+    const th_wall *walls; /* grouped by level, doors' walls included */ \
+    int wall_count; \
+    const th_link *links; \
+    int link_count; \
+    const th_zone *zones; /* stairs' areas included */ \
+    int zone_count; \
+    const th_stroke *guidance; \
+    int guidance_count; \
+    const th_picture *pictures; \
+    int picture_count; \
+    const th_strip *strips; \
+    int strip_count; \
+    const th_door *doors; \
+    int door_count; \
+    const th_goal *goals; /* exits, waypoints, waiting areas, places of interest */ \
+    int goal_count; \
+    const char *const *layers; /* of places of interest */ \
+    int layer_count; \
+    const th_target *targets; /* the legs of all routes, each different one once */ \
+    int target_count; \
+    const th_group *groups; \
+    int group_count; \
+    const th_scripted *scripted; \
+    int scripted_count; \
+    const th_measure_line *measure_lines; \
+    int measure_line_count; \
+    const th_measure_area *measure_areas; \
+    int measure_area_count; \
+    /* Gaps between walls that are too narrow for every agent of the scene: they count as walls. */ \
+    const th_line *closed_gaps; \
+    int closed_gap_count; \
+    /* Gaps that are wide enough for some agents and too narrow for others. */ \
+    const th_narrow_gap *narrow_gaps; \
+    int narrow_gap_count; \
+    /* Agents are told apart by the width that they need to pass, th_group_gap: the upper end of each size, ascending [m]. \
+       Agents that need at most sizes[0] pass every gap. One size where there are no narrow gaps. */ \
+    float sizes[TH_SIZE_MAX]; \
+    int size_count; \
+    th_run_settings run; \
+    th_record_settings record; \
+    double plan_cell; /* as given [m]; 0: chosen by the planner */
+// clang-format on
+
+// What is in a scene. New members come at the end, so that a program built against an older header reads a newer library.
+struct th_scene_view {
+    TH_SCENE_VIEW_MEMBERS
 };
+
+// Lives as long as the scene, and is the same at every call.
+TH_API const th_scene_view *th_scene_view_of(const th_scene *scene);
 
 // The target of a person with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
 TH_API int th_group_target(const th_group *group, uint32_t leg);
 // The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth
 // with models that turn shoulders, and what the model needs besides. [m]
 TH_API double th_group_gap(const th_group *group, bool largest);
-// Who of the group needs a wider gap than this has no way to its goals, all doors open; infinite: everybody has one. [m]
+// Who of the group needs a wider gap than this has no way to its goals, all doors open; infinite: everybody has one,
+// or there is no such group. [m]
 TH_API double th_scene_widest_with_way(const th_scene *scene, int group);
 
 #ifdef __cplusplus

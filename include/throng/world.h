@@ -1,4 +1,8 @@
 // throng: the world, everything that changes. Many worlds may share one scene.
+//
+// Threads: different worlds are independent. Of one world, functions that take a const th_world write nothing and may be
+// called by several threads at once; all others need it for themselves. A world on a device keeps a copy on the host that
+// every question refreshes, so it is used by one thread at a time, const or not.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_WORLD_H
 #define THRONG_WORLD_H
@@ -89,7 +93,7 @@ TH_API int th_world_agent_count(const th_world *world); // people and scripted b
 // READ copies out, OVERWRITE copies in at unmap, WRITE does both. Do not step or spawn while mapped.
 // A written value that no agent can have (not a number, a level or group that does not exist, a phase
 // that is gone or scripted) is not taken over: the old one stays, and repairs counts it. Ids cannot
-// be written. map returns NULL when there is no memory for the view; then do not unmap.
+// be written. map returns NULL when there is no such field or no memory for the view; then there is nothing to unmap.
 typedef enum th_access { TH_ACCESS_READ, TH_ACCESS_WRITE, TH_ACCESS_OVERWRITE } th_access;
 // Fields of models come after the common ones: th_world_field (throng/model.h) finds their numbers.
 TH_API void *th_world_map(th_world *world, int field, th_access access);
@@ -113,7 +117,7 @@ typedef struct th_grid {
     const float *values;      // row by row from the lower left; valid until the next map or step
 } th_grid;
 
-// As of the last step. False, and nothing in the grid, when no group's model keeps grids (uic does),
+// As of the last step. False, and nothing in the grid, without such a level, when no group's model keeps grids (uic does),
 // before the first step, or without memory for the view.
 TH_API bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid);
 TH_API const char *th_grid_name(th_grid_kind kind);
@@ -190,7 +194,8 @@ typedef struct th_exit_count {
     uint64_t left;
     double first_time, last_time; // [s]
 } th_exit_count;
-// By the number of a goal of the scene; 0 people where it is no exit.
+// By the number of a goal of the scene; 0 people where it is no exit. Here and below, a number that does not exist gives
+// zeros and the id "".
 TH_API th_exit_count th_world_exit(const th_world *world, int goal);
 
 // Running results of a measurement line: people counted once per crossing.

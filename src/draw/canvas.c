@@ -334,7 +334,7 @@ th_panel_page th_panel_page_fit(const th_box *box, int levels, double text, doub
 }
 
 th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
-                             const th_scene *scene, const th_box *box, int level) {
+                             const th_scene_view *scene, const th_box *box, int level) {
     int column = level % page->columns, row = level / page->columns;
     th_panel panel = {.box = *box, .scale = page->scale, .origin = scene->origin};
     panel.left = page->left + column * (page->panel_width + page->gap_x);

@@ -87,7 +87,7 @@ th_panel_page th_panel_page_fit(const th_box *box, int levels, double text, doub
                                 double right, double highest);
 // The panel of a level, its name written over it when there are several levels.
 th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
-                             const th_scene *scene, const th_box *box, int level);
+                             const th_scene_view *scene, const th_box *box, int level);
 
 // ---- maps: a value per cell as colours over a plan
 

@@ -159,7 +159,7 @@ static void grow(th_box *box, float x, float y) {
     box->max_y = fmaxf(box->max_y, y);
 }
 
-th_box th_plan_box(const th_scene *scene, const th_moment *crowd) {
+th_box th_plan_box(const th_scene_view *scene, const th_moment *crowd) {
     th_box box = {INFINITY, INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < scene->level_count; ++i) {
         const th_box *level = &scene->levels[i].box;
@@ -213,7 +213,7 @@ static void draw_title(const th_canvas *canvas, const th_plan_view *view, const 
     th_canvas_text(canvas, page->panels.left, 4.1 * page->text, 0, 1.15 * page->text, false, line);
 }
 
-double th_draw_group_key(const th_canvas *canvas, const th_scene *scene, double x, double y) {
+double th_draw_group_key(const th_canvas *canvas, const th_scene_view *scene, double x, double y) {
     enum { GROUPS_MAX = 12 }; // colours repeat after eight anyway
     char name[96];
     double text = canvas->text;

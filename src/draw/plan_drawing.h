@@ -27,7 +27,7 @@ typedef struct th_plan_influence {
 } th_plan_influence;
 
 typedef struct th_plan_view {
-    const th_scene *scene;
+    const th_scene_view *scene;
     const bool *door_closed; // one per door, now
     const th_moment *crowd;
     const float *density; // with TH_BY_DENSITY
@@ -46,7 +46,7 @@ typedef struct th_plan_view {
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
-th_box th_plan_box(const th_scene *scene, const th_moment *crowd);
+th_box th_plan_box(const th_scene_view *scene, const th_moment *crowd);
 // Everything drawn on a page whose size depends on the scene, the box and the width alone. Caller destroys it; no
 // surface: no memory.
 th_canvas th_plan_page(const th_plan_view *view);
@@ -54,16 +54,16 @@ th_canvas th_plan_page(const th_plan_view *view);
 bool th_plan_draw(const th_plan_view *view, const char *path);
 
 // The layers of one panel, plan_layers.c.
-void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level);
 // Clips all drawing until cairo_restore to walkable ground.
-void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                        int level);
 // Walls alone, as lines `width` thick.
-void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                      int level, double width);
 // Exits as lines and outlines, for maps.
-void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                    int level);
 // Rooms in changing tints with their numbers, portals as lines.
 void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_rooms *rooms,
@@ -75,10 +75,10 @@ bool th_trace_rectangle(const th_canvas *canvas, const th_panel *panel, const th
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level);
 // Names of exits and doors; with `everything` also of measurements and of the groups' start areas.
-void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level, bool everything);
 // Where groups appear: their areas, or dots where positions are given.
-void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level);
 // Points as dots; of more than TH_DOTS_MAX an even choice.
 #define TH_DOTS_MAX 5000
@@ -87,7 +87,7 @@ void th_draw_dots(const th_canvas *canvas, const th_panel *panel, const th_vec2 
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level);
 // The key of groups and their colours, from y downwards; returns the y below it.
-double th_draw_group_key(const th_canvas *canvas, const th_scene *scene, double x, double y);
+double th_draw_group_key(const th_canvas *canvas, const th_scene_view *scene, double x, double y);
 // The key of symbols that this plan uses, from y downwards; returns the y below it.
 double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
 

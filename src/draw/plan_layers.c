@@ -167,7 +167,7 @@ static void hatch_stairs(const th_canvas *canvas, const th_panel *panel, const t
 
 // On an open plane nothing is cut out of a floor, so the obstacles are the closed chains of walls.
 static void fill_obstacle_chains(const th_canvas *canvas, const th_panel *panel,
-                                 const th_scene *scene, const th_level *level) {
+                                 const th_scene_view *scene, const th_level *level) {
     int count = level->wall_end - level->wall_begin;
     bool *seen = calloc((size_t)count + 1, sizeof *seen);
     if (!seen) return; // outlines are still drawn
@@ -246,7 +246,7 @@ static void draw_strip(const th_canvas *canvas, const th_panel *panel, const th_
     cairo_set_dash(cairo, NULL, 0, 0);
 }
 
-void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level_index) {
     const th_level *level = &scene->levels[level_index];
     th_canvas_colour(canvas, level->bounded ? SOLID : FLOOR, 1);
@@ -298,7 +298,7 @@ void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_room
     }
 }
 
-void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                        int level_index) {
     const th_level *level = &scene->levels[level_index];
     if (!level->bounded) return;
@@ -307,7 +307,7 @@ void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_
     cairo_clip(canvas->cairo);
 }
 
-void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                      int level_index, double width) {
     const th_level *level = &scene->levels[level_index];
     const th_wall *before = NULL;
@@ -333,7 +333,7 @@ void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_sc
 
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level_index) {
-    const th_scene *scene = view->scene;
+    const th_scene_view *scene = view->scene;
     th_draw_outline(canvas, panel, scene, level_index, 1.5);
     for (int i = 0; i < scene->link_count; ++i) {
         const th_link *link = &scene->links[i];
@@ -358,7 +358,7 @@ void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan
     }
 }
 
-void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                    int level) {
     for (int i = 0; i < scene->goal_count; ++i) {
         const th_goal *goal = &scene->goals[i];
@@ -370,7 +370,7 @@ void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scen
     }
 }
 
-void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level) {
     for (int i = 0; i < scene->group_count; ++i) {
         const th_group *group = &scene->groups[i];
@@ -480,19 +480,19 @@ void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_pla
     cairo_restore(canvas->cairo);
 }
 
-static bool any_goal(const th_scene *scene, th_goal_kind kind) {
+static bool any_goal(const th_scene_view *scene, th_goal_kind kind) {
     for (int i = 0; i < scene->goal_count; ++i)
         if (scene->goals[i].kind == kind) return true;
     return false;
 }
 
-static bool any_zone(const th_scene *scene, bool stairs) {
+static bool any_zone(const th_scene_view *scene, bool stairs) {
     for (int i = 0; i < scene->zone_count; ++i)
         if (is_stairs(&scene->zones[i]) == stairs) return true;
     return false;
 }
 
-static bool any_picture(const th_scene *scene, th_picture_kind kind) {
+static bool any_picture(const th_scene_view *scene, th_picture_kind kind) {
     for (int i = 0; i < scene->picture_count; ++i)
         if (scene->pictures[i].kind == kind) return true;
     return false;
@@ -505,7 +505,7 @@ static bool any_door(const th_plan_view *view, bool closed) {
 }
 
 double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y) {
-    const th_scene *scene = view->scene;
+    const th_scene_view *scene = view->scene;
     double text = canvas->text;
     const struct {
         bool used, filled;
@@ -633,7 +633,7 @@ static void name_area(const th_canvas *canvas, const th_panel *panel, name_list 
 }
 
 static void name_goals_and_doors(const th_canvas *canvas, const th_panel *panel, name_list *names,
-                                 const th_scene *scene, int level) {
+                                 const th_scene_view *scene, int level) {
     for (int i = 0; i < scene->goal_count; ++i) {
         const th_goal *goal = &scene->goals[i];
         if (goal_level(goal) != level) continue;
@@ -649,7 +649,7 @@ static void name_goals_and_doors(const th_canvas *canvas, const th_panel *panel,
 }
 
 static void name_measurements(const th_canvas *canvas, const th_panel *panel, name_list *names,
-                              const th_scene *scene, int level) {
+                              const th_scene_view *scene, int level) {
     for (int i = 0; i < scene->measure_line_count; ++i)
         if (scene->measure_lines[i].line.level == level)
             name_line(canvas, panel, names, &scene->measure_lines[i].line, -1, MEASURE,
@@ -660,7 +660,7 @@ static void name_measurements(const th_canvas *canvas, const th_panel *panel, na
                       scene->measure_areas[i].id);
 }
 
-void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level, bool everything) {
     name_list names = {.count = 0};
     if (scene->goal_count + scene->door_count <= NAMES_MAX / 2)

@@ -47,7 +47,7 @@ th_result th_observer_create(th_world *world, const th_observer_def *def, th_obs
     if (!observer) return no_memory(error);
     th_observation *o = &observer->observation;
     observer->def = *def;
-    observer->scene = th_world_scene(world);
+    observer->scene = th_scene_view_of(th_world_scene(world));
     observer->track_stride = 1;
     observer->last_step = th_world_step_count(world);
     o->interval = def->interval;
@@ -123,7 +123,7 @@ static const th_moment *take_moment(th_observer *observer, th_world *world, int6
 }
 
 // Is anybody still to come, by the scene's sources?
-static bool more_will_come(const th_scene *scene, double time) {
+static bool more_will_come(const th_scene_view *scene, double time) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         if (group->rate > 0.0 && time < group->rate_end) return true;

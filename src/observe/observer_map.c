@@ -147,7 +147,7 @@ static void measure_edges(const th_polygons *shape, double *length, double *clim
 
 // A cell that walls cut is looked at in 2 x FINE points, each of which is compared with the edges at its height.
 // The usual cells unless that is too much (a comb of ten thousand teeth): then larger ones.
-static void choose_grid(const th_scene *scene, int level, double cell, th_map *map) {
+static void choose_grid(const th_scene_view *scene, int level, double cell, th_map *map) {
     const th_box *box = &scene->levels[level].box;
     double width = (double)box->max_x - (double)box->min_x;
     double height = (double)box->max_y - (double)box->min_y;
@@ -198,12 +198,12 @@ static th_vec2 fine_point(int k) { // in a cell of 1
     return (th_vec2){((float)k + 0.5f) / FINE, ((float)(k * FINE_STEP % FINE) + 0.5f) / FINE};
 }
 
-static cell_floor look_closely(const th_scene *scene, int level, th_vec2 corner, float cell) {
+static cell_floor look_closely(const th_scene_view *scene, int level, th_vec2 corner, float cell) {
     th_vec2 on[FINE], mean = {0.0f, 0.0f};
     int count = 0;
     for (int k = 0; k < FINE; ++k) {
         th_vec2 at = fine_point(k), p = {corner.x + cell * at.x, corner.y + cell * at.y};
-        if (!th_scene_walkable(scene, level, p)) continue;
+        if (!th_scene_walkable(scene->scene, level, p)) continue;
         on[count++] = p;
         mean.x += p.x;
         mean.y += p.y;
@@ -219,14 +219,14 @@ static cell_floor look_closely(const th_scene *scene, int level, th_vec2 corner,
         nearest = dx * dx + dy * dy;
         floor.point = on[k];
     }
-    floor.distance = th_scene_distance(scene, level, floor.point);
+    floor.distance = th_scene_distance(scene->scene, level, floor.point);
     return floor;
 }
 
-static cell_floor floor_of(const th_scene *scene, const th_map *map, int i, int j) {
+static cell_floor floor_of(const th_scene_view *scene, const th_map *map, int i, int j) {
     th_vec2 corner = {map->min_x + (float)i * map->cell, map->min_y + (float)j * map->cell};
     th_vec2 middle = {corner.x + 0.5f * map->cell, corner.y + 0.5f * map->cell};
-    float distance = th_scene_distance(scene, map->level, middle);
+    float distance = th_scene_distance(scene->scene, map->level, middle);
     if (fabsf(distance) < 0.72f * map->cell) // a wall may cut the cell
         return look_closely(scene, map->level, corner, map->cell);
     return (cell_floor){middle, distance, distance > 0.0f ? 1.0f : 0.0f};
@@ -234,7 +234,7 @@ static cell_floor floor_of(const th_scene *scene, const th_map *map, int i, int 
 
 // No wall between two points: walks along as far as the next wall is away, so most pairs need no
 // step at all. A wall is met at 1 cm; steps of 2 cm cannot jump over that.
-static bool sees(const th_scene *scene, int level, const cell_floor *a, const cell_floor *b) {
+static bool sees(const th_scene_view *scene, int level, const cell_floor *a, const cell_floor *b) {
     const float touching = 0.01f, least_step = 0.02f;
     if (a->share <= 0.0f || b->share <= 0.0f) return false;
     float dx = b->point.x - a->point.x, dy = b->point.y - a->point.y;
@@ -242,14 +242,14 @@ static bool sees(const th_scene *scene, int level, const cell_floor *a, const ce
     if (a->distance > length || b->distance > length) return true;
     for (float at = 0.0f; at < length;) {
         th_vec2 p = {a->point.x + dx * at / length, a->point.y + dy * at / length};
-        float distance = th_scene_distance(scene, level, p);
+        float distance = th_scene_distance(scene->scene, level, p);
         if (distance <= touching) return false;
         at += distance > least_step ? distance : least_step;
     }
     return true;
 }
 
-static void find_neighbours(const th_scene *scene, const th_map *map, const cell_floor *floors,
+static void find_neighbours(const th_scene_view *scene, const th_map *map, const cell_floor *floors,
                             uint8_t *open) {
     for (int j = 0; j < map->ny; ++j) {
         for (int i = 0; i < map->nx; ++i) {
@@ -266,7 +266,8 @@ static void find_neighbours(const th_scene *scene, const th_map *map, const cell
     }
 }
 
-static void share_floor(const th_scene *scene, const th_map *map, th_map_work *work, int i, int j) {
+static void share_floor(const th_scene_view *scene, const th_map *map, th_map_work *work, int i,
+                        int j) {
     size_t b = bordered(map, i, j);
     int stride = map->nx + 2;
     float floor = map->walkable[plain(map, i, j)];
@@ -285,13 +286,13 @@ static void share_floor(const th_scene *scene, const th_map *map, th_map_work *w
         th_vec2 at = fine_point(k);
         th_vec2 p = {map->min_x + ((float)i + at.x) * map->cell,
                      map->min_y + ((float)j + at.y) * map->cell};
-        if (whole || th_scene_walkable(scene, map->level, p))
+        if (whole || th_scene_walkable(scene->scene, map->level, p))
             share(work, stride, b, at.x - 0.5f, at.y - 0.5f, point);
     }
 }
 
 // What the kernel finds of the floor, shared and spread like people, for every cell.
-static void find_kernel_floor(const th_scene *scene, const th_map *map, th_map_work *work) {
+static void find_kernel_floor(const th_scene_view *scene, const th_map *map, th_map_work *work) {
     int stride = map->nx + 2;
     size_t all = (size_t)stride * ((size_t)map->ny + 2);
     for (int j = 0; j < map->ny; ++j)
@@ -316,7 +317,8 @@ static void find_kernel_floor(const th_scene *scene, const th_map *map, th_map_w
     memset(work->once, 0, all * TH_SUMS * sizeof *work->once);
 }
 
-bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work) {
+bool th_map_create(const th_scene_view *scene, int level, double cell, th_map *map,
+                   th_map_work *work) {
     choose_grid(scene, level, cell, map);
     size_t cells = (size_t)map->nx * (size_t)map->ny;
     cell_floor *floors = calloc(cells, sizeof *floors);

@@ -41,7 +41,8 @@ typedef struct th_map_work {
     int *row_low, *row_high; // columns in which people are, by row
 } th_map_work;
 // False: no memory; release both then too.
-bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
+bool th_map_create(const th_scene_view *scene, int level, double cell, th_map *map,
+                   th_map_work *work);
 void th_map_work_release(th_map_work *work);
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for, `late` whether it is
@@ -96,7 +97,7 @@ bool th_areas_take(th_observer *observer, const th_moment *moment);
 
 struct th_observer {
     th_observer_def def;
-    const th_scene *scene;
+    const th_scene_view *scene;
     th_observation observation;
     th_world_moment now; // the world at the sample that is being taken
     uint64_t last_step;  // whose events were seen

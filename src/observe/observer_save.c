@@ -176,7 +176,7 @@ static void pass_people(keeper *k, th_observer *observer) {
     pass(k, o->people, (size_t)count * sizeof *o->people);
     pass(k, observer->last_seen, (size_t)count * sizeof *observer->last_seen);
     if (k->mode != KEEP_READ || !sound(k)) return;
-    const th_scene *scene = observer->scene;
+    const th_scene_view *scene = observer->scene;
     for (int p = 0; p < count; ++p)
         expect(k,
                o->people[p].exit >= -1 && o->people[p].exit < scene->goal_count &&

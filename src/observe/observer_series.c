@@ -44,7 +44,7 @@ static void add_counter(th_observer *observer, th_counter_kind kind, const char 
 }
 
 bool th_counters_create(th_observer *observer) {
-    const th_scene *scene = observer->scene;
+    const th_scene_view *scene = observer->scene;
     size_t most = (size_t)(scene->goal_count + scene->door_count + scene->measure_line_count) + 1;
     observer->observation.counters = calloc(most, sizeof *observer->observation.counters);
     observer->counter_index = calloc(most, sizeof *observer->counter_index);
@@ -100,7 +100,7 @@ void th_counters_read(th_observer *observer, const th_world *world) {
 static const float NEAR = 3.5f;
 
 // NULL region: the area cannot be measured so, and its columns stay empty.
-static th_region *region_of(const th_scene *scene, const th_measure_area *area, bool *memory) {
+static th_region *region_of(const th_scene_view *scene, const th_measure_area *area, bool *memory) {
     const th_level *level = &scene->levels[area->area.level];
     const th_point origin = {0.0, 0.0}; // positions are relative to the scene's
     bool walls = level->bounded && level->walkable.ring_count > 0;
@@ -115,7 +115,7 @@ static th_region *region_of(const th_scene *scene, const th_measure_area *area, 
 }
 
 static bool create_regions(th_observer *observer) {
-    const th_scene *scene = observer->scene;
+    const th_scene_view *scene = observer->scene;
     bool memory = true;
     observer->regions = calloc((size_t)scene->measure_area_count + 1, sizeof(th_region *));
     if (!observer->regions) return false;
@@ -125,7 +125,7 @@ static bool create_regions(th_observer *observer) {
 }
 
 bool th_areas_create(th_observer *observer) {
-    const th_scene *scene = observer->scene;
+    const th_scene_view *scene = observer->scene;
     th_observation *o = &observer->observation;
     o->areas = calloc((size_t)scene->measure_area_count + 1, sizeof *o->areas);
     if (!o->areas) return false;

@@ -256,6 +256,7 @@ static bool has_way(const th_scene *scene, const th_group *group, int size) {
 }
 
 double th_scene_widest_with_way(const th_scene *scene, int group) {
+    if (group < 0 || group >= scene->group_count) return HUGE_VAL;
     const th_group *of = &scene->groups[group];
     if (!scene->plan->nodes.scene || !th_models(NULL)[of->plan.model]->needs_lattice)
         return HUGE_VAL;

@@ -58,7 +58,7 @@ static bool take_column(th_world_moment *copy, th_world *world, int c, const uin
 }
 
 bool th_world_moment_add(th_world_moment *copy, th_world *world, unsigned known) {
-    if (th_world_scene(world)->level_count < 2) known &= ~(unsigned)TH_KNOW_LEVEL;
+    if (th_scene_view_of(th_world_scene(world))->level_count < 2) known &= ~(unsigned)TH_KNOW_LEVEL;
     const uint32_t *phase = NULL;
     if (copy->people_only) phase = th_world_map(world, TH_FIELD_PHASE, TH_ACCESS_READ);
     bool good = phase || !copy->people_only;
@@ -79,7 +79,7 @@ bool th_world_moment_take(th_world_moment *copy, th_world *world, unsigned known
     copy->moment = (th_moment){.number = (int64_t)th_world_step_count(world),
                                .time = th_world_time(world),
                                .has_origin = true,
-                               .origin = th_world_scene(world)->origin};
+                               .origin = th_scene_view_of(th_world_scene(world))->origin};
     return th_world_moment_add(copy, world, known | TH_KNOW_PLACE);
 }
 
@@ -219,12 +219,13 @@ char *th_polygons_wkt(const th_polygons *shape, th_point origin) {
 }
 
 char *th_scene_level_wkt(const th_scene *scene, int level) {
-    if (!scene || level < 0 || level >= scene->level_count) return NULL;
-    const th_level *here = &scene->levels[level];
+    const th_scene_view *view = th_scene_view_of(scene);
+    if (level < 0 || level >= view->level_count) return NULL;
+    const th_level *here = &view->levels[level];
     text_buffer buffer = {0};
     bool good = here->bounded && here->walkable.ring_count > 0
-                    ? write_area(&here->walkable, scene->origin, &buffer)
-                    : write_open_plane(here->box, scene->origin, &buffer);
+                    ? write_area(&here->walkable, view->origin, &buffer)
+                    : write_open_plane(here->box, view->origin, &buffer);
     if (good && !buffer.failed) return buffer.text;
     free(buffer.text);
     return NULL;

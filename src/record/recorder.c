@@ -96,18 +96,18 @@ void th_queue_break(th_queue *queue) { set_flag(queue, &queue->broken); }
 
 // ---- clearance: O(edges x people), a millisecond per edge and million people
 
-static void add_edge(th_edge *edges, int *count, const th_scene *scene, int level, th_vec2 a,
+static void add_edge(th_edge *edges, int *count, const th_scene_view *scene, int level, th_vec2 a,
                      th_vec2 b) {
     const float aside = 0.05f; // [m] as the engine looks for what is behind an exit
     th_edge edge = {.a = a, .direction = th_unit(th_sub(b, a)), .level = level};
     edge.length = th_length(th_sub(b, a));
     th_vec2 middle = th_scale(0.5f, th_add(a, b));
     th_vec2 left = th_add(middle, th_scale(aside, th_perp_left(edge.direction)));
-    edge.side = th_scene_walkable(scene, level, left) ? 1.0f : -1.0f;
+    edge.side = th_scene_walkable(scene->scene, level, left) ? 1.0f : -1.0f;
     edges[(*count)++] = edge;
 }
 
-th_edge *th_edges_of(const th_scene *scene, int *count) {
+th_edge *th_edges_of(const th_scene_view *scene, int *count) {
     *count = 0;
     int most = scene->goal_count + 2 * scene->link_count;
     if (most == 0) return NULL;
@@ -157,6 +157,7 @@ void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int co
 // ---- the recorder
 
 enum { QUEUE_FRAMES = 4 }; // of a million people: 180 MB
+#define RECORDER_COOKIE 0x74687263u
 
 // [m/s] Slower motion is not walking but pushes by neighbours, whose direction says nothing about where a
 // person looks.
@@ -266,16 +267,25 @@ static void release(th_recorder *r) {
     free(r);
 }
 
+th_recorder_def th_recorder_def_default(void) {
+    return (th_recorder_def){.cookie = RECORDER_COOKIE,
+                             .format = TH_TRAJECTORY_SQLITE,
+                             .fps = 10,
+                             .max_queued_frames = QUEUE_FRAMES};
+}
+
 static th_result check(const th_recorder_def *def, th_error *error) {
+    if (def->cookie != RECORDER_COOKIE)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "start from th_recorder_def_default()");
     if (!def->path || !def->path[0])
         return th_fail(error, TH_BAD_ARGUMENT, "path", "a recording needs a file");
     if (!(def->fps > 0 && def->fps <= 1e6))
         return th_fail(error, TH_BAD_ARGUMENT, "fps",
                        "%g frames per simulated second; give a number from above 0 to 1e6",
                        def->fps);
-    if (def->max_queued_frames < 0 || def->max_queued_frames > 10000)
-        return th_fail(error, TH_BAD_ARGUMENT, "max_queued_frames",
-                       "%d; give 1 to 10000, or 0 for %d", def->max_queued_frames, QUEUE_FRAMES);
+    if (def->max_queued_frames < 1 || def->max_queued_frames > 10000)
+        return th_fail(error, TH_BAD_ARGUMENT, "max_queued_frames", "%d; give 1 to 10000",
+                       def->max_queued_frames);
     if (def->format == TH_TRAJECTORY_HDF5)
         return th_fail(
             error, TH_BAD_ARGUMENT, "format",
@@ -285,14 +295,14 @@ static th_result check(const th_recorder_def *def, th_error *error) {
 }
 
 // A new file with the scene's geometry.
-static th_result create_file(th_recorder *r, const th_scene *scene, const th_recorder_def *def,
+static th_result create_file(th_recorder *r, const th_scene_view *scene, const th_recorder_def *def,
                              double step, th_error *error) {
     th_trajectory_level *levels = calloc((size_t)scene->level_count, sizeof *levels);
     bool good = levels != NULL;
     for (int l = 0; good && l < scene->level_count; ++l) {
         levels[l].id = scene->levels[l].id;
         levels[l].z = (double)scene->levels[l].z;
-        levels[l].wkt = th_scene_level_wkt(scene, l);
+        levels[l].wkt = th_scene_level_wkt(scene->scene, l);
         good = levels[l].wkt != NULL;
     }
     th_trajectory_info info = {.format = def->format,
@@ -344,21 +354,20 @@ static bool start_thread(th_recorder *r) {
     return r->started;
 }
 
-static bool has_bodies(const th_scene *scene) {
+static bool has_bodies(const th_scene_view *scene) {
     for (int s = 0; s < scene->scripted_count; ++s)
         if (scene->scripted[s].is_body) return true;
     return false;
 }
 
 // NULL: no memory.
-static th_recorder *make(const th_scene *scene, const th_recorder_def *def) {
+static th_recorder *make(const th_scene_view *scene, const th_recorder_def *def) {
     th_recorder *r = calloc(1, sizeof *r);
-    int capacity = def->max_queued_frames > 0 ? def->max_queued_frames : QUEUE_FRAMES;
-    if (!r || !th_queue_init(&r->queue, capacity)) {
+    if (!r || !th_queue_init(&r->queue, def->max_queued_frames)) {
         free(r);
         return NULL;
     }
-    r->flights = calloc((size_t)capacity, sizeof *r->flights);
+    r->flights = calloc((size_t)def->max_queued_frames, sizeof *r->flights);
     r->path = strdup(def->path);
     r->known = TH_KNOW_LEVEL | TH_KNOW_VELOCITY | (has_bodies(scene) ? TH_PEOPLE_ONLY : 0);
     r->edges = th_edges_of(scene, &r->edge_count);
@@ -372,7 +381,7 @@ th_result th_recorder_create(th_world *world, const th_recorder_def *def, th_rec
     *recorder = NULL;
     th_result result = check(def, error);
     if (result != TH_OK) return result;
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     th_recorder *r = make(scene, def);
     if (!r) return th_fail(error, TH_NO_MEMORY, "", "no memory for a recorder");
     double step = th_world_step_length(world), every = round(1.0 / (def->fps * step));

@@ -50,7 +50,7 @@ typedef struct th_edge {
 
 // All edges of a scene that people walk up to; caller frees. NULL with *count = 0: none; *count < 0: no
 // memory.
-th_edge *th_edges_of(const th_scene *scene, int *count);
+th_edge *th_edges_of(const th_scene_view *scene, int *count);
 
 // Moves every person that is closer to an edge than `clearance` [m] to that distance, on the same side. With a
 // clearance of one quantum rounding in x and y cannot reach the edge. `level` NULL: all on level 0.

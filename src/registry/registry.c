@@ -29,6 +29,7 @@ const th_model *const *th_models(int *count) {
 }
 
 int th_model_find(th_stage stage, const char *name) {
+    if (!name) return -1;
     for (int m = 0; m < model_count; ++m)
         if (models[m]->stage == stage && !models[m]->internal && strcmp(models[m]->name, name) == 0)
             return m;

@@ -58,7 +58,7 @@ static th_box figure_box(const th_figure_data *data) {
 }
 
 th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th_error *error) {
-    const th_scene *scene = def->scene;
+    const th_scene_view *scene = def->scene;
     *data = (th_figure_data){.def = def, .scene = scene, .ensemble = def->ensemble};
     data->first = def->ensemble->first;
     data->use_samples = (double)def->ensemble->use_samples;

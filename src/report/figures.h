@@ -12,7 +12,7 @@
 // What every figure may look at; made once by th_figure_data_make.
 typedef struct th_figure_data {
     const th_report_def *def;
-    const th_scene *scene;
+    const th_scene_view *scene;
     const th_ensemble *ensemble;
     const th_observation *first; // the first run; NULL: none
     th_box box;                  // [m] what the plans show

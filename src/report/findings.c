@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static th_place middle_of(const th_scene *scene, const th_map *map, int cell) {
+static th_place middle_of(const th_scene_view *scene, const th_map *map, int cell) {
     return (th_place){
         .level = map->level,
         .x = scene->origin.x + (double)map->min_x + (cell % map->nx + 0.5) * (double)map->cell,
         .y = scene->origin.y + (double)map->min_y + (cell / map->nx + 0.5) * (double)map->cell};
 }
 
-th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *ensemble) {
+th_density_findings th_find_densities(const th_scene_view *scene, const th_ensemble *ensemble) {
     const th_place nowhere = {.level = -1};
     th_density_findings found = {.highest_at = nowhere, .dense_at = nowhere, .share_at = nowhere};
     double time = 0.0, longest = 0.0, longest_used = 0.0;
@@ -52,7 +52,7 @@ th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *
     return found;
 }
 
-const char *th_use_words(const th_scene *scene, const th_ensemble *ensemble) {
+const char *th_use_words(const th_scene_view *scene, const th_ensemble *ensemble) {
     if (scene->run.duration > 0.0) return "simulated";
     for (int r = 0; r < ensemble->run_count; ++r)
         if (!isfinite(ensemble->runs[r].p95_time)) return "until nobody left any more";
@@ -60,7 +60,7 @@ const char *th_use_words(const th_scene *scene, const th_ensemble *ensemble) {
 }
 
 // The largest of a map's values so far; `values` NULL: it has none.
-static void find_largest(const th_scene *scene, const th_map *map, const float *values,
+static void find_largest(const th_scene_view *scene, const th_map *map, const float *values,
                          const float *known, double *largest, th_place *at) {
     for (int c = 0; values && c < map->nx * map->ny; ++c) {
         if ((known && !(known[c] > 0.0f)) || (double)values[c] <= *largest) continue;
@@ -69,7 +69,7 @@ static void find_largest(const th_scene *scene, const th_map *map, const float *
     }
 }
 
-th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble) {
+th_pressure_findings th_find_pressures(const th_scene_view *scene, const th_ensemble *ensemble) {
     const th_place nowhere = {.level = -1};
     th_pressure_findings found = {.pressure = (double)NAN,
                                   .pressure_at = nowhere,
@@ -98,7 +98,7 @@ th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble 
     return found;
 }
 
-bool th_scene_can_fall(const th_scene *scene) {
+bool th_scene_can_fall(const th_scene_view *scene) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_model_choice *move = &scene->groups[g].move;
         if (th_model_body(th_models(NULL)[move->model], move->params).falls) return true;
@@ -106,7 +106,7 @@ bool th_scene_can_fall(const th_scene *scene) {
     return false;
 }
 
-th_fall_findings th_find_falls(const th_scene *scene, const th_ensemble *ensemble) {
+th_fall_findings th_find_falls(const th_scene_view *scene, const th_ensemble *ensemble) {
     th_fall_findings found = {.possible = th_scene_can_fall(scene), .at = {.level = -1}};
     double longest = 0.0;
     for (int r = 0; r < ensemble->run_count; ++r) {
@@ -155,7 +155,7 @@ double th_counter_mean_flow(const th_counter *counter) {
     return crossings >= 2 && duration > 0.0 ? (double)(crossings - 1) / duration : (double)NAN;
 }
 
-static th_stranded place_stuck(const th_scene *scene, th_stuck stuck) {
+static th_stranded place_stuck(const th_scene_view *scene, th_stuck stuck) {
     th_stranded stranded = {stuck.group, stuck.count, {.level = -1}};
     if (stuck.count > 0)
         stranded.at = (th_place){stuck.level, scene->origin.x + (double)stuck.x,
@@ -163,11 +163,11 @@ static th_stranded place_stuck(const th_scene *scene, th_stuck stuck) {
     return stranded;
 }
 
-th_stranded th_find_stranded(const th_scene *scene, const th_observation *o, int group) {
+th_stranded th_find_stranded(const th_scene_view *scene, const th_observation *o, int group) {
     return place_stuck(scene, th_stuck_of(o, group));
 }
 
-const char *th_member_of(const th_scene *scene, int group) {
+const char *th_member_of(const th_scene_view *scene, int group) {
     int scripted = group - scene->group_count;
     if (group >= 0 && group < scene->group_count) return scene->groups[group].id;
     return scripted >= 0 && scripted < scene->scripted_count ? scene->scripted[scripted].id : "";
@@ -242,7 +242,7 @@ static void warn_of_ends(warner *w, const th_report_def *def) {
              some);
 }
 
-static void warn_of_one_stranded(warner *w, const th_scene *scene, th_stranded stranded,
+static void warn_of_one_stranded(warner *w, const th_scene_view *scene, th_stranded stranded,
                                  const char *which) {
     if (stranded.count == 0) return;
     warn(w,
@@ -255,7 +255,7 @@ static void warn_of_one_stranded(warner *w, const th_scene *scene, th_stranded s
 
 // Who, where and how many: of the first run, or of the one where it was worst.
 static void warn_of_stranded(warner *w, const th_report_def *def) {
-    const th_scene *scene = def->scene;
+    const th_scene_view *scene = def->scene;
     const th_observation *first = def->ensemble->first;
     const th_run_summary *worst = &def->ensemble->runs[0];
     if (scene->run.duration > 0.0) return;
@@ -367,7 +367,7 @@ static void warn_of_contacts(warner *w, const th_ensemble *ensemble) {
 }
 
 static void warn_of_places(warner *w, const th_report_def *def) {
-    const th_scene *scene = def->scene;
+    const th_scene_view *scene = def->scene;
     th_density_findings found = th_find_densities(scene, def->ensemble);
     if (found.dense_share > TH_IMO_SHARE)
         warn(w,
@@ -388,7 +388,7 @@ static void warn_of_places(warner *w, const th_report_def *def) {
 }
 
 static void warn_of_danger(warner *w, const th_report_def *def) {
-    const th_scene *scene = def->scene;
+    const th_scene_view *scene = def->scene;
     const th_ensemble *ensemble = def->ensemble;
     th_pressure_findings found = th_find_pressures(scene, ensemble);
     th_exposure_findings packed = th_find_exposure(ensemble->first, TH_EXPOSURES - 1);
@@ -458,8 +458,8 @@ static double length_of(const th_line *line) {
     return hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
 }
 
-bool th_plan_warning(const th_scene *scene, char *text, size_t size) {
-    float wanted, spacing = th_scene_plan_spacing(scene, &wanted);
+bool th_plan_warning(const th_scene_view *scene, char *text, size_t size) {
+    float wanted, spacing = th_scene_plan_spacing(scene->scene, &wanted);
     if (!(spacing > 1.001f * wanted)) return false;
     const th_line *narrowest = NULL;
     const char *id = "";

@@ -24,11 +24,11 @@ typedef struct th_density_findings {
     double cell;          // [m]
     double outside_count; // people beyond the maps, summed over samples
 } th_density_findings;
-th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *ensemble);
+th_density_findings th_find_densities(const th_scene_view *scene, const th_ensemble *ensemble);
 
 // Which part of the runs shares of the time are of: "simulated", "until 95 % had left" or, where fewer ever left in a run,
 // "until nobody left any more".
-const char *th_use_words(const th_scene *scene, const th_ensemble *ensemble);
+const char *th_use_words(const th_scene_view *scene, const th_ensemble *ensemble);
 
 // Of all runs. What was never measured is NaN.
 typedef struct th_pressure_findings {
@@ -43,10 +43,10 @@ typedef struct th_pressure_findings {
     double load, line;
     th_place load_at;
 } th_pressure_findings;
-th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble);
+th_pressure_findings th_find_pressures(const th_scene_view *scene, const th_ensemble *ensemble);
 
 // Can people of the scene fall, by the models that its groups chose?
-bool th_scene_can_fall(const th_scene *scene);
+bool th_scene_can_fall(const th_scene_view *scene);
 
 // Of all runs: people who fell.
 typedef struct th_fall_findings {
@@ -56,7 +56,7 @@ typedef struct th_fall_findings {
     int runs;    // in which anybody fell
     th_place at; // the cell where people lay longest
 } th_fall_findings;
-th_fall_findings th_find_falls(const th_scene *scene, const th_ensemble *ensemble);
+th_fall_findings th_find_falls(const th_scene_view *scene, const th_ensemble *ensemble);
 
 // How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Everybody counts for mean and
 // percentile, also who never was. NaN: not measured.
@@ -74,10 +74,11 @@ typedef struct th_stranded {
     int group, count;
     th_place at; // of one of them, with the most others around
 } th_stranded;
-th_stranded th_find_stranded(const th_scene *scene, const th_observation *observation, int group);
+th_stranded th_find_stranded(const th_scene_view *scene, const th_observation *observation,
+                             int group);
 
 // The name of a group or of a scripted person; "" for neither.
-const char *th_member_of(const th_scene *scene, int group);
+const char *th_member_of(const th_scene_view *scene, int group);
 
 // ---- what a reader must know before believing the numbers, as plain sentences: the page and summary.json show the
 // same
@@ -90,5 +91,5 @@ typedef struct th_warnings {
 th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th_error *error);
 void th_warnings_release(th_warnings *warnings);
 // The planner's distance fields are coarser than the plan asks for: what, where, and what to do. False: they are not.
-bool th_plan_warning(const th_scene *scene, char *text, size_t size);
+bool th_plan_warning(const th_scene_view *scene, char *text, size_t size);
 #endif

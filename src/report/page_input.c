@@ -58,7 +58,7 @@ static void add_source(th_text *page, const th_group *group) {
     }
 }
 
-static void add_route(th_text *page, const th_scene *scene, const th_group *group) {
+static void add_route(th_text *page, const th_scene_view *scene, const th_group *group) {
     if (group->own_goal != TH_OWN_GOAL_NONE) th_text_put(page, "a place of their own");
     for (int leg = 0; leg < group->route_count; ++leg) {
         const th_target *target = &scene->targets[group->route[leg]];
@@ -193,7 +193,7 @@ static void compare_number(difference_list *list, const char *name, double value
 }
 
 static void compare_all(difference_list *list, const th_figure_data *data) {
-    const th_scene *scene = data->scene;
+    const th_scene_view *scene = data->scene;
     th_scene_def usual = th_scene_def_default();
     th_group_def standard = th_group_def_default();
     double step = data->first && data->first->step > 0 ? data->first->step : scene->run.step;

@@ -6,7 +6,7 @@
 
 // What the report says about how the run came about.
 typedef struct th_report_def {
-    const th_scene *scene;
+    const th_scene_view *scene;
     const th_ensemble *ensemble;
     const char *folder;            // exists
     const char *scene_file;        // as given on the command line

@@ -50,7 +50,7 @@ static json_t *sample(const th_sample_summary *s) {
     return object;
 }
 
-static void set_place(json_t *object, const th_scene *scene, th_place place) {
+static void set_place(json_t *object, const th_scene_view *scene, th_place place) {
     bool known = place.level >= 0;
     set(object, "x_m", known ? json_real(round(1e3 * place.x) / 1e3) : json_null());
     set(object, "y_m", known ? json_real(round(1e3 * place.y) / 1e3) : json_null());
@@ -110,7 +110,7 @@ static void set_runs(json_t *root, const th_ensemble *ensemble, bool can_fall) {
     set(root, "runs", runs);
 }
 
-static json_t *counters_of(const th_scene *scene, const th_observation *first,
+static json_t *counters_of(const th_scene_view *scene, const th_observation *first,
                            th_counter_kind kind) {
     json_t *list = json_array();
     for (int c = 0; c < first->counter_count; ++c) {
@@ -139,7 +139,7 @@ static json_t *counters_of(const th_scene *scene, const th_observation *first,
     return list;
 }
 
-static json_t *areas_of(const th_scene *scene, const th_observation *first) {
+static json_t *areas_of(const th_scene_view *scene, const th_observation *first) {
     json_t *list = json_array();
     for (int a = 0; a < first->area_count; ++a) {
         const th_area_series *area = &first->areas[a];
@@ -218,7 +218,7 @@ static json_t *loads(const th_observation *first) {
     return list;
 }
 
-static json_t *left_behind(const th_scene *scene, const th_observation *first) {
+static json_t *left_behind(const th_scene_view *scene, const th_observation *first) {
     json_t *object = json_object(), *groups = json_array();
     for (int g = 0; g < scene->group_count; ++g) {
         th_stranded stranded = th_find_stranded(scene, first, g);
@@ -234,7 +234,7 @@ static json_t *left_behind(const th_scene *scene, const th_observation *first) {
     return object;
 }
 
-static void set_first_run(json_t *root, const th_scene *scene, const th_observation *first) {
+static void set_first_run(json_t *root, const th_scene_view *scene, const th_observation *first) {
     const th_statistics *s = &first->statistics;
     json_t *object = json_object();
     set(object, "seed", count(first->seed));

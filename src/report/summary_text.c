@@ -64,7 +64,7 @@ static void print_areas(FILE *out, const th_observation *seen) {
 }
 
 // Who did not get out of a run that was to go on until empty, by group, and where to look for them.
-static void print_left_behind(FILE *out, const th_scene *scene, const th_observation *seen) {
+static void print_left_behind(FILE *out, const th_scene_view *scene, const th_observation *seen) {
     if (!seen->timed_out) return;
     bool titled = false;
     for (int g = 0; g < scene->group_count; ++g) {
@@ -103,7 +103,7 @@ static void print_people(FILE *out, const th_observation *seen) {
     fputc('\n', out);
 }
 
-void th_report_print_run(FILE *out, const th_scene *scene, const char *scene_file,
+void th_report_print_run(FILE *out, const th_scene_view *scene, const char *scene_file,
                          const th_observation *seen) {
     const th_statistics *s = &seen->statistics;
     fprintf(out, "%s (%s), seed %" PRIu64 "%s\n", scene->name, scene_file, seen->seed,

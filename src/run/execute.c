@@ -71,7 +71,7 @@ static th_result conclude(th_runs *runs, bool checkpoint_failed, th_error *error
     bool whole = !ensemble->first->interrupted;
     if (runs->info.runs > 1 && th_runs_interrupted(runs)) whole = false;
     const th_report_def report =
-        th_run_folder_report(&runs->keep, runs->scene, ensemble, runs->trouble);
+        th_run_folder_report(&runs->keep, th_scene_view_of(runs->scene), ensemble, runs->trouble);
     runs->info.cut_short = runs->trouble[0] || checkpoint_failed;
     th_result result = th_report_warnings(&report, &runs->warnings, error);
     th_runs_close_point(runs);
@@ -300,11 +300,11 @@ th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error)
     result = th_runs_check_plugins(runs, error);
     if (result == TH_OK) result = th_scene_load_file(path, NULL, &runs->scene, error);
     if (result != TH_OK) return result;
-    th_simulation_def simulation = th_simulation_def_of(runs->scene, 0, 0);
+    th_simulation_def simulation = th_simulation_def_of(th_scene_view_of(runs->scene), 0, 0);
     simulation.threads = runs->simulation.threads;
     simulation.backend = runs->simulation.backend;
     runs->simulation = simulation;
-    runs->first_seed = runs->scene->run.seed;
+    runs->first_seed = th_scene_view_of(runs->scene)->run.seed;
     runs->checkpoint_every = json_number_value(json_object_get(keep->about, "checkpoint_every"));
     runs->resumable = true;
     return TH_OK;

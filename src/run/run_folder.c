@@ -89,7 +89,7 @@ bool th_run_folder_wants_page(const th_run_folder *run) {
     return !json_is_false(json_object_get(run->about, "report"));
 }
 
-th_report_def th_run_folder_report(const th_run_folder *run, const th_scene *scene,
+th_report_def th_run_folder_report(const th_run_folder *run, const th_scene_view *scene,
                                    const th_ensemble *ensemble, const char *trouble) {
     const char *command_line = th_run_folder_text(run, "command_line");
     return (th_report_def){.scene = scene,
@@ -171,7 +171,7 @@ char *th_run_folder_again(const th_run_folder *run) {
 enum { CHANGES = 4, CHANGE_TEXT = 64 };
 
 // As texts of overrides; returns how many. The end asked for replaces the scene's own, earlier or later.
-static int list_changes(const th_scene_changes *c, const th_scene *scene,
+static int list_changes(const th_scene_changes *c, const th_scene_view *scene,
                         char texts[CHANGES][CHANGE_TEXT]) {
     th_run_settings run = scene->run;
     int n = 0;
@@ -191,7 +191,8 @@ static void replace_duration(json_t *tree, double max_time) {
 }
 
 json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
-                      const th_scene_changes *changes, const th_scene *scene, th_error *error) {
+                      const th_scene_changes *changes, const th_scene_view *scene,
+                      th_error *error) {
     char *text = NULL, texts[CHANGES][CHANGE_TEXT];
     json_t *tree = NULL;
     int count = overrides->count, changed = list_changes(changes, scene, texts);

@@ -147,7 +147,8 @@ char *th_runs_text(const th_runs *runs, int point) {
     if (runs->info.sweep)
         th_sweep_print_point(out, runs, point);
     else if (runs->info.runs == 1)
-        th_report_print_run(out, runs->scene, runs->info.scene_file, runs->ensemble.first);
+        th_report_print_run(out, th_scene_view_of(runs->scene), runs->info.scene_file,
+                            runs->ensemble.first);
     else
         th_report_print_sample(out, &runs->ensemble);
     if (fclose(out) == 0) return text;
@@ -161,8 +162,8 @@ char *th_runs_json(const th_runs *runs) {
         return json_dumps(runs->keep.about, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_t *object = NULL;
     if (runs->points_done > 0) {
-        const th_report_def report =
-            th_run_folder_report(&runs->keep, runs->scene, &runs->ensemble, runs->trouble);
+        const th_report_def report = th_run_folder_report(
+            &runs->keep, th_scene_view_of(runs->scene), &runs->ensemble, runs->trouble);
         object = th_run_folder_summary(&runs->keep, &report, &unread);
     } else if (runs->info.state == TH_RUNS_STATE_FINISHED) { // a folder opened after its run ended
         object = th_folder_read_json(&runs->keep.folder, "summary.json", &unread);
@@ -286,12 +287,12 @@ th_result th_runs_check_plugins(const th_runs *runs, th_error *error) {
 // The format: asked for, or the scene's; many people are stored compactly unless rows were asked for.
 static void choose_recording(th_runs *runs, const th_runs_def *def) {
     th_recording *recording = &runs->keep.recording;
-    th_record_settings own = runs->scene->record;
+    th_record_settings own = th_scene_view_of(runs->scene)->record;
     const char *format = def->record ? def->record : own.format ? own.format : "none";
     if (keeps_nothing(def)) format = "none";
     th_recording_choose(recording, format);
     recording->fps = def->fps > 0 ? def->fps : own.fps;
-    bool many = th_people_expected(runs->scene, runs->simulation.end) > ROWS_MOST;
+    bool many = th_people_expected(th_scene_view_of(runs->scene), runs->simulation.end) > ROWS_MOST;
     runs->made_compact = recording->wanted && recording->format == TH_TRAJECTORY_SQLITE && many;
     if (runs->made_compact) recording->format = TH_TRAJECTORY_COMPACT;
 }
@@ -333,8 +334,9 @@ static json_t *about_run(const th_runs *runs, const th_runs_def *def) {
 }
 
 static th_result plan_runs(th_runs *runs, const th_runs_def *def, th_error *error) {
-    th_run_settings own = runs->scene->run;
-    th_simulation_def simulation = th_simulation_def_of(runs->scene, def->step, def->max_time);
+    th_run_settings own = th_scene_view_of(runs->scene)->run;
+    th_simulation_def simulation =
+        th_simulation_def_of(th_scene_view_of(runs->scene), def->step, def->max_time);
     simulation.threads = def->threads;
     simulation.backend = def->backend;
     runs->simulation = simulation;
@@ -361,7 +363,8 @@ static th_result create_plain(th_runs *runs, const th_runs_def *def, th_error *e
         result = th_simulation_start(&runs->first, &runs->simulation, runs->first_seed, error);
     if (result == TH_OK) result = th_run_folder_begin(&runs->keep, about_run(runs, def), error);
     if (result == TH_OK && !keeps_nothing(def)) {
-        runs->tree = th_scene_tree(def->scene, &sets, &changes, runs->scene, error);
+        runs->tree =
+            th_scene_tree(def->scene, &sets, &changes, th_scene_view_of(runs->scene), error);
         result = runs->tree ? TH_OK : error->code;
     }
     return result;
@@ -392,7 +395,8 @@ static th_result complete(th_runs *made, th_result result, th_runs **runs, th_er
         th_runs_destroy(made);
         return result;
     }
-    info->scene_name = made->scene ? made->scene->name : th_run_folder_text(&made->keep, "scene");
+    info->scene_name = made->scene ? th_scene_view_of(made->scene)->name
+                                   : th_run_folder_text(&made->keep, "scene");
     info->scene_file = th_run_folder_text(&made->keep, "scene_file");
     info->folder = made->keep.folder.path;
     info->page =

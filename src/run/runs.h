@@ -43,7 +43,7 @@ enum { TH_RUN_NOTES = 4 };
 void th_run_folder_notes(const th_run_folder *run, th_trajectory_note *notes);
 
 // For the room report. `trouble` is why the recording ends early, or "".
-th_report_def th_run_folder_report(const th_run_folder *run, const th_scene *scene,
+th_report_def th_run_folder_report(const th_run_folder *run, const th_scene_view *scene,
                                    const th_ensemble *ensemble, const char *trouble);
 // What summary.json holds, `wall_seconds` and the folder; NULL with an error.
 json_t *th_run_folder_summary(const th_run_folder *run, const th_report_def *report,
@@ -67,7 +67,7 @@ typedef struct th_scene_changes {
 // overrides were compiled to. As it has been loaded before, errors are those of a file that changed in
 // between. NULL with an error.
 json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
-                      const th_scene_changes *changes, const th_scene *scene, th_error *error);
+                      const th_scene_changes *changes, const th_scene_view *scene, th_error *error);
 // A number that changes when the tree or a file it links to does.
 uint64_t th_scene_digest(const json_t *tree, const char *scene_file);
 // Writes scene.json and files/; names in the tree are changed to those of the copies.

@@ -179,7 +179,7 @@ void th_checkpoint_release(th_checkpoint *checkpoint) {
 
 // ---- one run from its first step to its last
 
-th_simulation_def th_simulation_def_of(const th_scene *scene, double step, double max_time) {
+th_simulation_def th_simulation_def_of(const th_scene_view *scene, double step, double max_time) {
     th_run_settings run = scene->run;
     double end = run.duration > 0 ? run.duration : run.max_time;
     return (th_simulation_def){
@@ -199,7 +199,7 @@ th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, ui
     world.seed = seed;
     world.step = def->step;
     world.end = def->end;
-    th_result result = th_world_create(def->scene, &world, &s->world, error);
+    th_result result = th_world_create(def->scene->scene, &world, &s->world, error);
     th_observer_def observer = th_observer_def_default();
     if (result == TH_OK) result = th_observer_create(s->world, &observer, &s->observer, error);
     if (result != TH_OK) th_simulation_release(s);
@@ -218,12 +218,13 @@ void th_simulation_release(th_simulation *s) {
 th_result th_simulation_record(th_simulation *s, const th_recording *recording,
                                const th_trajectory_note *notes, int note_count, bool resume,
                                th_error *error) {
-    th_recorder_def def = {.path = recording->path,
-                           .format = recording->format,
-                           .fps = recording->fps,
-                           .resume = resume,
-                           .notes = notes,
-                           .note_count = note_count};
+    th_recorder_def def = th_recorder_def_default();
+    def.path = recording->path;
+    def.format = recording->format;
+    def.fps = recording->fps;
+    def.resume = resume;
+    def.notes = notes;
+    def.note_count = note_count;
     s->recording = recording->path;
     return th_recorder_create(s->world, &def, &s->recorder, error);
 }
@@ -369,7 +370,7 @@ static double people_of_group(const th_group *group, double end) {
     return people;
 }
 
-double th_people_expected(const th_scene *scene, double end) {
+double th_people_expected(const th_scene_view *scene, double end) {
     double people = 0;
     for (int i = 0; i < scene->group_count; ++i) people += people_of_group(&scene->groups[i], end);
     return people;

@@ -35,7 +35,7 @@ void th_checkpoint_release(th_checkpoint *checkpoint);
 
 // What all runs of a scene have in common.
 typedef struct th_simulation_def {
-    const th_scene *scene;
+    const th_scene_view *scene;
     double step;      // [s]
     double end;       // stops here even when people are inside [s]
     bool until_empty; // stops when no agent is on the way
@@ -44,7 +44,7 @@ typedef struct th_simulation_def {
 } th_simulation_def;
 
 // From the scene's own settings; `step` and `max_time` (0: the scene's) have the last word.
-th_simulation_def th_simulation_def_of(const th_scene *scene, double step, double max_time);
+th_simulation_def th_simulation_def_of(const th_scene_view *scene, double step, double max_time);
 
 // Where the trajectories of a run go.
 typedef struct th_recording {
@@ -94,7 +94,7 @@ th_result th_simulation_run(th_simulation *simulation, th_error *error);
 void th_simulation_release(th_simulation *simulation);
 
 // People that are inside or may still come until `end` [s].
-double th_people_expected(const th_scene *scene, double end);
+double th_people_expected(const th_scene_view *scene, double end);
 // A frame is every n-th step, the nearest to what is wanted: frames per second really written.
 double th_frames_per_second(double wanted, double step);
 

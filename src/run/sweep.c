@@ -337,7 +337,7 @@ static json_t *definition_of(const th_runs *runs, uint64_t digest) {
 }
 
 // sweep.json, and the scene as the folder will have it.
-static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene *scene,
+static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene_view *scene,
                           th_error *error) {
     const th_texts sets = {def->sets, def->set_count};
     const th_scene_changes changes = {def->seed, 0, def->step, def->max_time};
@@ -369,7 +369,7 @@ th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error
     if (result == TH_OK) result = check_size(runs, error);
     // The first values must make a scene: a slip in a path is told at once, and before a folder is made.
     if (result == TH_OK) result = load(def->scene, &sets, &runs->variation, 0, &scene, error);
-    if (result == TH_OK) result = describe(runs, def, scene, error);
+    if (result == TH_OK) result = describe(runs, def, th_scene_view_of(scene), error);
     th_scene_destroy(scene);
     return result;
 }
@@ -523,7 +523,7 @@ static bool count_run(void *context, int index, th_simulation *run) {
     return !s->enough && s->error.code == TH_OK;
 }
 
-static th_result make_runs(sweeping *s, const th_scene *scene, th_error *error) {
+static th_result make_runs(sweeping *s, const th_scene_view *scene, th_error *error) {
     th_runs *runs = s->runs;
     uint64_t *seeds = malloc((size_t)s->missing_count * sizeof *seeds);
     if (!seeds) return th_fail(error, TH_NO_MEMORY, "", "no memory for the runs of the sweep");
@@ -567,7 +567,7 @@ static th_result do_combination(sweeping *s, th_error *error) {
         if (!th_folder_path(&runs->keep.folder, "scene.json", path, sizeof path))
             return th_file_fail(error, runs->keep.folder.path, "the name is too long");
         th_result result = load(path, &none, &runs->variation, point, &scene, error);
-        if (result == TH_OK) result = make_runs(s, scene, error);
+        if (result == TH_OK) result = make_runs(s, th_scene_view_of(scene), error);
         th_scene_destroy(scene);
         if (result != TH_OK) return result;
         if (th_runs_interrupted(runs) && !s->enough && s->used[point] < count) return TH_OK;

@@ -7,31 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SCENE_COOKIE 0x7468736Eu
 #define ORIGIN_LIMIT 2048.0 // [m] floats resolve 0.12 mm up to here
 #define SCENE_LIMIT 20000.0 // [m] from the origin; floats resolve 2 mm there
-
-th_scene_def th_scene_def_default(void) {
-    th_scene_def def = {0};
-    def.cookie = SCENE_COOKIE;
-    def.run.step = 0.1;
-    def.run.max_time = 3600.0;
-    def.run.seed = 1;
-    def.run.runs = 1;
-    def.record.format = "none";
-    def.record.fps = 10.0;
-    return def;
-}
-
-th_group_def th_group_def_default(void) {
-    th_group_def group = {0};
-    group.count = -1;
-    group.rate_end = HUGE_VAL;
-    group.radius.a = 0.2;
-    group.speed = (th_distribution){TH_DISTRIBUTION_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
-    group.mass.a = 80.0;                                                           // Helbing 2000
-    return group;
-}
 
 static const char *level_id(const th_scene *s, int i) { return s->levels[i].id; }
 static const char *link_id(const th_scene *s, int i) { return s->links[i].id; }
@@ -188,6 +165,8 @@ static void gather_goals(th_compiler *c) {
         th_goal *goal = &c->list.goals[i];
         const char *array = goal_array(def->kind);
         int place = goal_place(c->def, i);
+        if ((unsigned)def->kind > TH_GOAL_INTEREST)
+            th_bad(c, "there is no kind %d", (int)def->kind);
         goal->kind = def->kind;
         goal->is_line = def->has_line;
         th_at(c, "%s[%d].id", array, place);
@@ -418,7 +397,7 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
                            th_scene **scene, th_error *error) {
     static const th_level_def open_plane = {.id = "ground"};
     *scene = NULL;
-    if (def->cookie != SCENE_COOKIE)
+    if (def->cookie != TH_SCENE_COOKIE)
         return th_fail(error, TH_BAD_ARGUMENT, "", "start from th_scene_def_default()");
     th_memory memory = th_memory_of(&def->allocator);
     th_compiler c = {
@@ -430,6 +409,7 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
     owned_scene *owned = th_alloc(&memory, 1, sizeof *owned);
     if (!owned) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
     c.scene = &owned->scene;
+    c.scene->view.scene = c.scene;
     c.scene->arena = &owned->arena;
     c.scene->arena->memory = memory;
     c.geometry =
@@ -445,6 +425,8 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
         *scene = c.scene;
     return c.result;
 }
+
+const th_scene_view *th_scene_view_of(const th_scene *scene) { return &scene->view; }
 
 void th_scene_release(th_scene *scene) {
     if (!scene) return;

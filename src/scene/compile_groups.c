@@ -111,6 +111,9 @@ static void gather_group(th_compiler *c, int i) {
     th_at(c, "groups[%d]", i);
     if (needs_area)
         th_bad(c, "the level is an open plane, so this group needs an \"area\" to appear in");
+    th_at(c, "groups[%d].own_goal", i);
+    if ((unsigned)def->own_goal > TH_OWN_GOAL_OPPOSITE)
+        th_bad(c, "there is no own goal of kind %d", (int)def->own_goal);
     th_at(c, "groups[%d].own_goal.in", i);
     if (def->own_goal == TH_OWN_GOAL_IN_AREA) {
         if (th_shape_empty(&def->own_goal_area)) th_bad(c, "an own goal needs an area to lie in");
@@ -141,6 +144,8 @@ static th_distribution compile_distribution(th_compiler *c, int group, const pro
                                             const th_distribution *def) {
     th_distribution d = *def;
     th_at(c, "groups[%d].%s", group, p->name);
+    if ((unsigned)d.kind > TH_DISTRIBUTION_WEIBULL)
+        th_bad(c, "there is no distribution of kind %d", (int)d.kind);
     if (d.kind == TH_DISTRIBUTION_CONSTANT) {
         th_check_range(c, p->name, d.a, p->low, p->high, p->unit);
         d.min = d.max = d.a;

@@ -38,8 +38,8 @@ void th_gather_interest(th_compiler *c, int index, int place) {
     th_at(c, "interests[%d].layer", place);
     goal->layer = layer_of(c, def->layer ? def->layer : "other");
     th_at(c, "interests[%d].strength", place);
-    if (def->strength != 0.0) th_check_above(c, "strength", def->strength, 0.0, 10.0, "");
-    goal->strength = def->strength != 0.0 ? (float)def->strength : 1.0f;
+    th_check_above(c, "strength", def->strength, 0.0, 10.0, "");
+    goal->strength = (float)def->strength;
     th_at(c, "interests[%d].from", place);
     th_check_range(c, "from", def->from, 0.0, 1e7, "s");
     goal->from = (float)def->from;

@@ -38,6 +38,7 @@ static void gather_picture(th_compiler *c, int i) {
     picture->to = def->to ? th_goal_index(c, def->to) : -1;
     if (def->to && def->kind == TH_PICTURE_HEIGHT)
         th_bad(c, "the ground is as steep for everybody; leave out \"to\"");
+    if ((unsigned)def->kind > TH_PICTURE_HEIGHT) th_bad(c, "there is no kind %d", (int)def->kind);
     picture->kind = def->kind;
     th_at(c, "pictures[%d].corners", i);
     th_gather_point(c, def->corners[0], picture->level);

@@ -18,9 +18,8 @@ static void read_level(th_decoder *decoder, json_t *value, void *item) {
 static void read_stairs(th_decoder *decoder, json_t *value, void *item) {
     th_stairs_def *stairs = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "to", "area", "top", "up", "down")) return;
-    bool has_area = json_object_get(value, "area") != NULL;
-    stairs->up = has_area ? 0.5 : 1.0;    // RiMEA 4.1.1 test 2
-    stairs->down = has_area ? 0.67 : 1.0; // RiMEA 4.1.1 test 3
+    *stairs = th_stairs_def_default();
+    if (!json_object_get(value, "area")) stairs->up = stairs->down = 1.0; // a link
     th_read_string(decoder, value, "id", &stairs->id);
     th_read_string(decoder, value, "level", &stairs->level);
     th_read_string(decoder, value, "to", &stairs->to);
@@ -33,7 +32,7 @@ static void read_stairs(th_decoder *decoder, json_t *value, void *item) {
 static void read_zone(th_decoder *decoder, json_t *value, void *item) {
     th_zone_def *zone = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "speed", "discomfort", "to")) return;
-    zone->speed = 1.0;
+    *zone = th_zone_def_default();
     th_read_string(decoder, value, "id", &zone->id);
     th_read_string(decoder, value, "level", &zone->level);
     th_read_shape(decoder, value, "area", &zone->area);
@@ -53,8 +52,7 @@ static void read_points(th_decoder *decoder, json_t *value, const th_point **poi
 static void read_stroke(th_decoder *decoder, json_t *value, void *item) {
     th_stroke_def *stroke = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "radius", "strength", "to")) return;
-    stroke->radius = 2.0;   // [m] Patil 2011: strokes are as wide as a way
-    stroke->strength = 0.8; // nine times quicker along it than against it
+    *stroke = th_stroke_def_default();
     th_read_string(decoder, value, "id", &stroke->id);
     th_read_string(decoder, value, "level", &stroke->level);
     th_read_number(decoder, value, "radius", &stroke->radius);
@@ -70,10 +68,10 @@ static void read_picture(th_decoder *decoder, json_t *value, void *item) {
         return;
     const char *shows = "discomfort";
     th_read_string(decoder, value, "shows", &shows);
-    bool height = shows && strcmp(shows, "height") == 0;
-    picture->black = height ? 0.0 : 1.0; // as bad as a zone of 1
-    picture->white = height ? 1.0 : 0.0;
-    picture->strength = 0.8; // as a stroke
+    th_picture_kind kind = TH_PICTURE_DISCOMFORT;
+    if (shows && strcmp(shows, "guidance") == 0) kind = TH_PICTURE_GUIDANCE;
+    if (shows && strcmp(shows, "height") == 0) kind = TH_PICTURE_HEIGHT;
+    *picture = th_picture_def_default(kind);
     th_read_string(decoder, value, "id", &picture->id);
     th_read_string(decoder, value, "level", &picture->level);
     th_read_string(decoder, value, "file", &picture->file);
@@ -83,9 +81,7 @@ static void read_picture(th_decoder *decoder, json_t *value, void *item) {
     th_read_number(decoder, value, "strength", &picture->strength);
     th_read_string(decoder, value, "to", &picture->to);
     if (!shows) return; // no string
-    if (strcmp(shows, "guidance") == 0) picture->kind = TH_PICTURE_GUIDANCE;
-    if (height) picture->kind = TH_PICTURE_HEIGHT;
-    if (picture->kind != TH_PICTURE_DISCOMFORT || strcmp(shows, "discomfort") == 0) return;
+    if (kind != TH_PICTURE_DISCOMFORT || strcmp(shows, "discomfort") == 0) return;
     th_place place = th_enter_key(decoder, "shows");
     th_expected(decoder, json_object_get(value, "shows"),
                 "\"discomfort\", \"guidance\" or \"height\"");
@@ -95,8 +91,7 @@ static void read_picture(th_decoder *decoder, json_t *value, void *item) {
 static void read_strip(th_decoder *decoder, json_t *value, void *item) {
     th_strip_def *strip = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "width", "side", "track")) return;
-    strip->width = 4.0; // [m] a corridor that two people abreast use both ways
-    strip->track = 0.4; // leaves a fifth of the width between those who come and those who go
+    *strip = th_strip_def_default();
     const char *side = "right";
     th_read_string(decoder, value, "id", &strip->id);
     th_read_string(decoder, value, "level", &strip->level);
@@ -132,6 +127,7 @@ static void read_change(th_decoder *decoder, json_t *value, void *item) {
 
 static void read_door(th_decoder *decoder, json_t *value, void *item) {
     th_door_def *door = item;
+    *door = th_door_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "closed", "schedule")) return;
     th_read_string(decoder, value, "id", &door->id);
     th_read_string(decoder, value, "level", &door->level);
@@ -153,26 +149,26 @@ static void read_goal(th_decoder *decoder, json_t *value, th_goal_def *goal) {
 }
 
 static void read_exit(th_decoder *decoder, json_t *value, void *item) {
-    ((th_goal_def *)item)->kind = TH_GOAL_EXIT;
+    *(th_goal_def *)item = th_goal_def_default(TH_GOAL_EXIT);
     if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line"))
         read_goal(decoder, value, item);
 }
 
 static void read_waypoint(th_decoder *decoder, json_t *value, void *item) {
-    ((th_goal_def *)item)->kind = TH_GOAL_WAYPOINT;
+    *(th_goal_def *)item = th_goal_def_default(TH_GOAL_WAYPOINT);
     if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line"))
         read_goal(decoder, value, item);
 }
 
 static void read_waiting_area(th_decoder *decoder, json_t *value, void *item) {
-    ((th_goal_def *)item)->kind = TH_GOAL_WAITING;
+    *(th_goal_def *)item = th_goal_def_default(TH_GOAL_WAITING);
     if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line", "wait"))
         read_goal(decoder, value, item);
 }
 
 static void read_interest(th_decoder *decoder, json_t *value, void *item) {
     th_goal_def *goal = item;
-    goal->kind = TH_GOAL_INTEREST;
+    *goal = th_goal_def_default(TH_GOAL_INTEREST);
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "layer", "strength", "from", "until"))
         return;
     read_goal(decoder, value, goal);
@@ -180,8 +176,6 @@ static void read_interest(th_decoder *decoder, json_t *value, void *item) {
     th_read_number(decoder, value, "strength", &goal->strength);
     th_read_number(decoder, value, "from", &goal->from);
     th_read_number(decoder, value, "until", &goal->until);
-    if (json_object_get(value, "strength") && goal->strength == 0.0)
-        goal->strength = -1.0; // refused
     if (json_object_get(value, "until") && goal->until == 0.0) goal->until = -1.0;
 }
 
@@ -210,7 +204,7 @@ static void read_keyframe(th_decoder *decoder, json_t *value, void *item) {
 static void read_scripted(th_decoder *decoder, json_t *value, void *item) {
     th_scripted_def *scripted = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "radius", "shape", "path")) return;
-    scripted->radius = 0.2; // [m] as th_group_def
+    *scripted = th_scripted_def_default();
     th_read_string(decoder, value, "id", &scripted->id);
     th_read_string(decoder, value, "level", &scripted->level);
     th_read_number(decoder, value, "radius", &scripted->radius);

@@ -9,6 +9,21 @@
 #include "throng/model.h"
 #include "throng/scene_view.h"
 
+// `scene->levels` for the engine, `view` for everyone else.
+struct th_scene {
+    union {
+        th_scene_view view;
+        struct {
+            TH_SCENE_VIEW_MEMBERS
+        };
+    };
+    struct th_arena *arena;                // memory of all of this
+    const struct th_wall_grid *wall_grids; // one per level
+    const struct th_goal_grid *goal_grids; // one per level
+    struct th_plan_scene *plan;            // what the planners prepared
+    struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
+};
+
 // Does a ray from the point along x cross the edge? It counts for its lower end but not its upper, so a ray through
 // a corner counts once.
 TH_BOTH static inline bool th_ray_crosses(th_vec2 a, th_vec2 b, th_vec2 point) {
@@ -75,6 +90,7 @@ TH_BOTH static inline th_vec2 th_nearest_on_rings(const th_polygons *shape, th_v
     return best;
 }
 
+#define TH_SCENE_COOKIE 0x7468736Eu // in every th_scene_def from th_scene_def_default
 #define TH_STEP_MIN 1e-4 // [s] a run of an hour is then 36 million steps: shorter is a mistake
 
 // compile.c: definition -> scene, without walls grid and plans. On failure nothing is left behind.

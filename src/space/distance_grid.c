@@ -222,8 +222,9 @@ bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
 }
 
 bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point) {
-    return th_walkable(scene, level, point);
+    return level >= 0 && level < scene->level_count && th_walkable(scene, level, point);
 }
 float th_scene_distance(const th_scene *scene, int level, th_vec2 point) {
+    if (level < 0 || level >= scene->level_count) return -1e6f;
     return th_wall_distance(scene, level, point);
 }

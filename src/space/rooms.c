@@ -124,11 +124,12 @@ static void write_level(th_rooms *rooms, int level, cell_writer *w, bool fill, i
 
 // room_places.c. False: no memory.
 static bool build_grids(th_rooms *rooms) {
-    th_arena *arena = rooms->arena;
+    th_room_store *store = (th_room_store *)(void *)rooms;
+    th_arena *arena = store->arena;
     int levels = rooms->scene->level_count;
-    rooms->grids = th_arena_alloc(arena, (size_t)levels, sizeof *rooms->grids);
-    for (int l = 0; rooms->grids && l < levels; ++l) {
-        th_room_grid *grid = &rooms->grids[l];
+    store->grids = th_arena_alloc(arena, (size_t)levels, sizeof *store->grids);
+    for (int l = 0; store->grids && l < levels; ++l) {
+        th_room_grid *grid = &store->grids[l];
         th_box box = level_box(rooms, l);
         if (!(box.min_x <= box.max_x)) continue;
         float cell = cell_size(&box);
@@ -147,10 +148,11 @@ static bool build_grids(th_rooms *rooms) {
         if (!grid->list) return false;
         write_level(rooms, l, &w, true, cells); // counts down to the beginnings
     }
-    return rooms->grids != NULL;
+    return store->grids != NULL;
 }
 
 int th_rooms_at(const th_rooms *rooms, int level, th_vec2 p) {
+    if (level < 0 || level >= rooms->scene->level_count) return -1;
     return th_room_of_point(rooms, level, p);
 }
 
@@ -189,8 +191,8 @@ static bool reaches_into(const th_rooms *rooms, int r, const th_goal *goal) {
 
 static bool add_places(th_rooms *rooms, th_room *list) {
     const th_scene *scene = rooms->scene;
-    int *portals =
-        th_arena_alloc(rooms->arena, 2 * (size_t)rooms->portal_count + 1, sizeof *portals);
+    int *portals = th_arena_alloc(th_room_store_of(rooms)->arena,
+                                  2 * (size_t)rooms->portal_count + 1, sizeof *portals);
     if (!portals) return false;
     for (int p = 0; p < rooms->portal_count; ++p)
         for (int side = 0; side < 2; ++side) list[rooms->portals[p].rooms[side]].portal_count++;
@@ -199,7 +201,8 @@ static bool add_places(th_rooms *rooms, th_room *list) {
         list[r].portals = own;
         portals += list[r].portal_count;
         list[r].portal_count = 0;
-        int *goals = th_arena_alloc(rooms->arena, (size_t)scene->goal_count + 1, sizeof *goals);
+        int *goals = th_arena_alloc(th_room_store_of(rooms)->arena, (size_t)scene->goal_count + 1,
+                                    sizeof *goals);
         if (!goals) return false;
         list[r].goals = goals;
         for (int g = 0; g < scene->goal_count; ++g)
@@ -323,13 +326,15 @@ static bool measure_room(const th_rooms *rooms, const th_walls *walls, const th_
 
 static bool measure_rooms(th_rooms *rooms, th_room *list) {
     const th_scene *scene = rooms->scene;
-    const uint8_t *open = th_arena_alloc(rooms->arena, (size_t)scene->door_count + 1, sizeof *open);
+    const uint8_t *open =
+        th_arena_alloc(th_room_store_of(rooms)->arena, (size_t)scene->door_count + 1, sizeof *open);
     if (!open) return false;
     th_walls walls = th_walls_of(scene, open);
     for (int r = 0; r < rooms->room_count; ++r) {
         size_t places = (size_t)list[r].portal_count + (size_t)list[r].goal_count;
-        float *distances = th_arena_alloc(rooms->arena, places * places + 1, sizeof *distances);
-        th_arena work = th_arena_of(&rooms->arena->memory.allocator);
+        float *distances =
+            th_arena_alloc(th_room_store_of(rooms)->arena, places * places + 1, sizeof *distances);
+        th_arena work = th_arena_of(&th_room_store_of(rooms)->arena->memory.allocator);
         bool good = distances && measure_room(rooms, &walls, &list[r], &work, distances);
         th_arena_release(&work);
         if (!good) return false;
@@ -339,11 +344,13 @@ static bool measure_rooms(th_rooms *rooms, th_room *list) {
 }
 
 int th_room_place(const th_rooms *rooms, int room, int portal) {
+    if (room < 0 || room >= rooms->room_count) return -1;
     return th_place_of_portal(&rooms->rooms[room], portal);
 }
 
 int th_portal_side(const th_room_portal *portal, int room) {
-    return th_side_of_portal(portal, room);
+    bool beside = portal->rooms[0] == room || portal->rooms[1] == room;
+    return beside ? th_side_of_portal(portal, room) : -1;
 }
 
 // ---- the faces
@@ -599,15 +606,17 @@ static bool copy_shape(const th_room_finder *f, int root, th_arena *arena, th_po
 
 static bool make_rooms(th_room_finder *f, th_rooms *rooms) {
     int *number = th_arena_alloc(&f->work, (size_t)f->face_count + 1, sizeof *number);
-    th_room *list = th_arena_alloc(rooms->arena, (size_t)f->face_count + 1, sizeof *list);
-    th_room_portal *portals =
-        th_arena_alloc(rooms->arena, (size_t)f->portal_count + 1, sizeof *portals);
+    th_room *list =
+        th_arena_alloc(th_room_store_of(rooms)->arena, (size_t)f->face_count + 1, sizeof *list);
+    th_room_portal *portals = th_arena_alloc(th_room_store_of(rooms)->arena,
+                                             (size_t)f->portal_count + 1, sizeof *portals);
     if (!number || !list || !portals) return false;
     for (int k = 0; k < f->face_count; ++k) {
         if (f->faces[k].joined != k) continue;
         number[k] = rooms->room_count;
         list[rooms->room_count].level = f->faces[k].level;
-        if (!copy_shape(f, k, rooms->arena, &list[rooms->room_count++].shape)) return false;
+        if (!copy_shape(f, k, th_room_store_of(rooms)->arena, &list[rooms->room_count++].shape))
+            return false;
     }
     for (int p = 0; p < f->portal_count; ++p) {
         if (!parts_rooms(f, &f->portals[p])) continue;
@@ -636,7 +645,7 @@ static th_result find(th_room_finder *f, float widest, th_rooms *rooms, th_error
         join_faces(f);
         good = make_rooms(f, rooms);
     }
-    bool memory = !f->work.failed && !rooms->arena->failed;
+    bool memory = !f->work.failed && !th_room_store_of(rooms)->arena->failed;
     th_geometry_close(&f->geometry);
     if (good) return TH_OK;
     if (!memory)
@@ -648,21 +657,27 @@ static th_result find(th_room_finder *f, float widest, th_rooms *rooms, th_error
                    f->geometry.message);
 }
 
-th_result th_rooms_create(const th_scene *scene, double widest, th_rooms **out, th_error *error) {
+th_result th_rooms_create(const th_scene *scene, double width_max, th_rooms **out,
+                          th_error *error) {
     th_arena arena = th_arena_of(&scene->arena->memory.allocator);
     *out = NULL;
-    th_rooms *rooms = th_arena_alloc(&arena, 1, sizeof *rooms);
+    if (!(width_max > 0.0))
+        return th_fail(error, TH_BAD_ARGUMENT, "width_max",
+                       "passages that part rooms are at most %g m wide; give more than 0",
+                       width_max);
+    th_room_store *store = th_arena_alloc(&arena, 1, sizeof *store);
     th_arena *own = th_arena_alloc(&arena, 1, sizeof *own);
-    if (!rooms || !own) {
+    if (!store || !own) {
         th_arena_release(&arena);
         return th_fail(error, TH_NO_MEMORY, "levels", "no memory for the rooms of the plan");
     }
     *own = arena;
+    store->arena = own;
+    th_rooms *rooms = &store->rooms;
     rooms->scene = scene;
-    rooms->arena = own;
     th_room_finder finder = {.scene = scene, .work = th_arena_of(&scene->arena->memory.allocator)};
     finder.geometry.arena = &finder.work;
-    th_result result = find(&finder, (float)widest, rooms, error);
+    th_result result = find(&finder, (float)width_max, rooms, error);
     th_arena_release(&finder.work);
     if (result == TH_OK)
         *out = rooms;
@@ -673,6 +688,6 @@ th_result th_rooms_create(const th_scene *scene, double widest, th_rooms **out, 
 
 void th_rooms_destroy(th_rooms *rooms) {
     if (!rooms) return;
-    th_arena arena = *rooms->arena; // which holds the rooms themselves
+    th_arena arena = *th_room_store_of(rooms)->arena; // which holds the rooms themselves
     th_arena_release(&arena);
 }

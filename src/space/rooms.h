@@ -44,9 +44,20 @@ typedef struct th_room_grid {
     int *list;
 } th_room_grid;
 
+// What th_rooms_create makes: the public lists first, then what belongs to the engine.
+typedef struct th_room_store {
+    th_rooms rooms;
+    struct th_arena *arena;
+    th_room_grid *grids; // by level: which rooms reach into a cell
+} th_room_store;
+
+TH_BOTH static inline const th_room_store *th_room_store_of(const th_rooms *rooms) {
+    return (const th_room_store *)(const void *)rooms;
+}
+
 // th_rooms_at
 TH_BOTH static inline int th_room_of_point(const th_rooms *rooms, int level, th_vec2 p) {
-    const th_room_grid *grid = &rooms->grids[level];
+    const th_room_grid *grid = &th_room_store_of(rooms)->grids[level];
     float column = (p.x - grid->origin.x) * grid->inverse_cell;
     float row = (p.y - grid->origin.y) * grid->inverse_cell;
     if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))

@@ -44,8 +44,8 @@ void th_studio_warn(th_studio *studio, int world, const char *key, int level, co
 void th_charts_doubts(th_studio *studio, int world) {
     enum { MOST = 8 };
     th_doubt doubts[MOST];
-    const th_scene *scene = th_world_scene(studio->plays[world].world);
-    int count = th_scene_doubts(scene, doubts, MOST);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(studio->plays[world].world));
+    int count = th_scene_doubts(scene->scene, doubts, MOST);
     for (int k = 0; k < count && k < MOST; ++k) {
         char key[32];
         snprintf(key, sizeof key, "doubt %d", doubts[k].group);
@@ -55,12 +55,12 @@ void th_charts_doubts(th_studio *studio, int world) {
 
 // ---- flows over the last seconds
 
-int th_charts_counters(const th_scene *scene) {
+int th_charts_counters(const th_scene_view *scene) {
     return scene->goal_count + scene->door_count + scene->measure_line_count;
 }
 
 static void read_counters(const th_world *world, int64_t *counts) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     for (int g = 0; g < scene->goal_count; ++g) *counts++ = (int64_t)th_world_exit(world, g).left;
     for (int d = 0; d < scene->door_count; ++d) {
         th_line_count c = th_world_door(world, d);
@@ -73,7 +73,7 @@ static void read_counters(const th_world *world, int64_t *counts) {
 }
 
 // Moves the window on by one, whose counts are returned to be filled; slot 0 is the newest. NULL: no memory.
-static int64_t *push_counters(th_charts *c, const th_scene *scene, double time) {
+static int64_t *push_counters(th_charts *c, const th_scene_view *scene, double time) {
     int64_t *newest = calloc((size_t)th_charts_counters(scene) + 1, sizeof *newest);
     if (!newest) return NULL;
     free(c->counts[TH_CHART_WINDOW - 1]);
@@ -219,7 +219,7 @@ static json_t *areas_now(const th_world *world) {
 }
 
 // Takes the areas over.
-static json_t *row_of(const th_charts *c, const th_scene *scene, double time, int64_t inside,
+static json_t *row_of(const th_charts *c, const th_scene_view *scene, double time, int64_t inside,
                       int64_t left, const look *seen, json_t *areas) {
     return json_pack("[f,I,I,f,i,o,o,o,o,o]", time, (json_int_t)inside, (json_int_t)left,
                      seen->walkers ? seen->speed_sum / seen->walkers : 0.0, seen->jammed,
@@ -233,7 +233,7 @@ void th_charts_see(th_studio *studio, int world) {
     th_charts *c = &play->charts;
     double time = th_world_time(play->world);
     if (time + 1e-9 < c->next && time + 1.5 > c->next) return; // not yet, nor back in time
-    const th_scene *scene = th_world_scene(play->world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
     th_studio_moment *moment = th_studio_take(studio, world);
     if (!moment) return;
     if (!c->rows) c->rows = json_array();
@@ -270,7 +270,7 @@ static int64_t count_seen(th_charts *c, const th_studio_moment *moment) {
 
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment) {
     th_charts *c = &studio->plays[0].charts;
-    const th_scene *scene = th_replay_scene(studio->replay);
+    const th_scene_view *scene = th_replay_scene(studio->replay);
     if (!c->recorded) c->recorded = th_recorded_create(scene);
     if (!c->recorded) return;
     int64_t seen_people = count_seen(c, moment);

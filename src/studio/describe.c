@@ -113,7 +113,7 @@ static json_t *describe_line(const th_line *line) {
     return json_pack("[o,o]", point_of(line->a), point_of(line->b));
 }
 
-static json_t *describe_levels(const th_scene *scene) {
+static json_t *describe_levels(const th_scene_view *scene) {
     json_t *list = json_array();
     for (int l = 0; l < scene->level_count; ++l) {
         const th_level *level = &scene->levels[l];
@@ -133,7 +133,7 @@ static json_t *describe_levels(const th_scene *scene) {
     return list;
 }
 
-static json_t *describe_goals(const th_scene *scene) {
+static json_t *describe_goals(const th_scene_view *scene) {
     static const char *const kinds[] = {"exit", "waypoint", "waiting", "interest"};
     json_t *list = json_array();
     for (int g = 0; g < scene->goal_count; ++g) {
@@ -150,7 +150,7 @@ static json_t *describe_goals(const th_scene *scene) {
     return list;
 }
 
-static void name_target(const th_scene *scene, const th_target *target, char name[200]) {
+static void name_target(const th_scene_view *scene, const th_target *target, char name[200]) {
     name[0] = '\0';
     for (int g = 0; g < target->goal_count; ++g) {
         size_t used = strlen(name);
@@ -159,7 +159,7 @@ static void name_target(const th_scene *scene, const th_target *target, char nam
     }
 }
 
-static json_t *describe_targets(const th_scene *scene) {
+static json_t *describe_targets(const th_scene_view *scene) {
     json_t *list = json_array();
     for (int t = 0; t < scene->target_count; ++t) {
         const th_target *target = &scene->targets[t];
@@ -196,7 +196,7 @@ static void apply_live_params(json_t *group, const json_t *document, int index) 
     }
 }
 
-static json_t *describe_groups(const th_scene *scene, const json_t *document) {
+static json_t *describe_groups(const th_scene_view *scene, const json_t *document) {
     json_t *list = json_array();
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
@@ -216,7 +216,7 @@ static json_t *describe_groups(const th_scene *scene, const json_t *document) {
     return list;
 }
 
-static json_t *describe_doors(const th_scene *scene, const th_world *world) {
+static json_t *describe_doors(const th_scene_view *scene, const th_world *world) {
     json_t *list = json_array();
     for (int d = 0; d < scene->door_count; ++d) {
         const th_door *door = &scene->doors[d];
@@ -228,7 +228,7 @@ static json_t *describe_doors(const th_scene *scene, const th_world *world) {
     return list;
 }
 
-static json_t *describe_rest(const th_scene *scene, json_t *out) {
+static json_t *describe_rest(const th_scene_view *scene, json_t *out) {
     json_t *stairs = json_array(), *zones = json_array(), *scripted = json_array();
     json_t *lines = json_array(), *areas = json_array();
     for (int k = 0; k < scene->link_count; ++k) {
@@ -277,7 +277,7 @@ static json_t *describe_rest(const th_scene *scene, json_t *out) {
 }
 
 // Names of the values of a category.
-static json_t *names_of(const th_studio_colour *colour, const th_scene *scene) {
+static json_t *names_of(const th_studio_colour *colour, const th_scene_view *scene) {
     static const char *const phases[] = {"standing", "walking",  "waiting", "arrived",
                                          "fallen",   "scripted", "body"};
     json_t *names = json_array();
@@ -316,7 +316,7 @@ static json_t *describe_services(void) {
     return levels;
 }
 
-static void describe_offers(const th_studio_catalogue *c, const th_scene *scene, json_t *out) {
+static void describe_offers(const th_studio_catalogue *c, const th_scene_view *scene, json_t *out) {
     json_t *colours = json_array(), *layers = json_array();
     for (int k = 0; k < c->colour_count; ++k) {
         const th_studio_colour *colour = &c->colours[k];
@@ -348,8 +348,8 @@ static json_t *carried_document(const json_t *document) {
 
 json_t *th_describe_scene(const th_studio *studio, int world) {
     const th_play *play = &studio->plays[world];
-    const th_scene *scene =
-        studio->replay ? th_replay_scene(studio->replay) : th_world_scene(play->world);
+    const th_scene_view *scene = studio->replay ? th_replay_scene(studio->replay)
+                                                : th_scene_view_of(th_world_scene(play->world));
     json_t *out = json_pack(
         "{s:s,s:i,s:s,s:s,s:s,s:o,s:o,s:I,s:f}", "event", "scene", "world", world, "name",
         scene->name, "description", scene->description, "file", studio->name, "origin",
@@ -376,7 +376,7 @@ static json_t *pair(uint64_t a, uint64_t b) {
 }
 
 static json_t *describe_counts(th_world *world, json_t *out) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     json_t *exits = json_array(), *doors = json_array(), *lines = json_array(),
            *areas = json_array(), *open = json_array();
     for (int g = 0; g < scene->goal_count; ++g)

@@ -14,7 +14,7 @@ typedef th_result group_fn(th_studio *studio, int world, int group, const json_t
 
 static bool for_groups(th_studio *studio, int w, const json_t *asked, json_t *document,
                        group_fn *change, int *done, th_error *error) {
-    const th_scene *scene = th_world_scene(studio->plays[w].world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(studio->plays[w].world));
     const char *name = json_string_value(json_object_get(asked, "group"));
     *done = 0;
     if (!(name && strcmp(name, "*") == 0)) {
@@ -50,7 +50,7 @@ static int stage_with(const th_group *group, const char *wanted, const char *nam
 static th_result set_group_param(th_studio *studio, int w, int g, const json_t *asked,
                                  json_t *document, int *done, th_error *error) {
     th_play *play = &studio->plays[w];
-    const th_group *group = &th_world_scene(play->world)->groups[g];
+    const th_group *group = &th_scene_view_of(th_world_scene(play->world))->groups[g];
     const char *name = json_string_value(json_object_get(asked, "name"));
     const char *stage = json_string_value(json_object_get(asked, "stage"));
     double value = json_number_value(json_object_get(asked, "value"));
@@ -141,7 +141,7 @@ json_t *th_do_model(th_studio *studio, const json_t *asked, uint64_t client, th_
     return reload(studio, w, document, model, 0, error);
 }
 
-static int door_of(const th_scene *scene, const json_t *given, th_error *error) {
+static int door_of(const th_scene_view *scene, const json_t *given, th_error *error) {
     const char *ids[TH_REQUEST_IDS];
     int count = scene->door_count < TH_REQUEST_IDS ? scene->door_count : TH_REQUEST_IDS;
     for (int k = 0; k < count; ++k) ids[k] = scene->doors[k].id;
@@ -152,7 +152,7 @@ static int door_of(const th_scene *scene, const json_t *given, th_error *error) 
 
 static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error *error) {
     th_play *play = &studio->plays[w];
-    const th_scene *scene = th_world_scene(play->world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
     const json_t *open = json_object_get(asked, "open");
     int d = door_of(scene, json_object_get(asked, "door"), error);
     if (d < 0) return NULL;
@@ -171,13 +171,13 @@ static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error
 }
 
 // The document's coordinates are the scene's own.
-static json_t *in_file(const th_scene *scene, th_vec2 p) {
+static json_t *in_file(const th_scene_view *scene, th_vec2 p) {
     return json_pack("[f,f]", (double)p.x + scene->origin.x, (double)p.y + scene->origin.y);
 }
 
 static bool add_live_walls(th_play *play, int level, const json_t *line, json_t *polyline,
                            th_error *error) {
-    const th_scene *scene = th_world_scene(play->world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
     th_vec2 before = {0};
     if (!play->live_walls) play->live_walls = json_array();
     for (size_t k = 0; k < json_array_size(line); ++k) {
@@ -202,7 +202,7 @@ static bool add_live_walls(th_play *play, int level, const json_t *line, json_t 
 
 static json_t *edit_wall(th_studio *studio, int w, const json_t *asked, th_error *error) {
     th_play *play = &studio->plays[w];
-    const th_scene *scene = th_world_scene(play->world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
     const json_t *line = json_object_get(asked, "line");
     int level = th_request_level(scene, json_object_get(asked, "level"), error);
     if (level < 0) return NULL;

@@ -65,7 +65,7 @@ static void mark_way(json_t *drawing, const th_world *world, int target, int lev
 
 static void add_goal(json_t *facts, json_t *drawing, const th_world *world, const th_group *group,
                      uint32_t leg, int level, th_vec2 at) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     int t = th_group_target(group, leg);
     if (t < 0) return;
     const th_target *target = &scene->targets[t];
@@ -216,7 +216,7 @@ static void add_neighbours(json_t *drawing, const th_studio_moment *moment, int 
 
 static void add_world_facts(json_t *facts, json_t *drawing, th_world *world,
                             const th_studio_row *row, int k) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     const float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_READ);
     const float *py = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_ACCESS_READ);
     const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ);

@@ -28,7 +28,7 @@ void th_studio_field_words(const th_field_info *field, char label[TH_STUDIO_NAME
     snprintf(unit, 16, "%.*s", shut ? (int)(shut - open - 1) : 0, open ? open + 1 : "");
 }
 
-static void add_common_colours(th_studio_catalogue *c, const th_scene *scene, bool is_world) {
+static void add_common_colours(th_studio_catalogue *c, const th_scene_view *scene, bool is_world) {
     static const struct {
         const char *name, *label, *unit, *doc;
         th_studio_colour_kind kind;
@@ -70,25 +70,25 @@ static void add_field_colours(th_studio_catalogue *c, const th_world *world) {
     }
 }
 
-static bool has_grids(const th_scene *scene) {
+static bool has_grids(const th_scene_view *scene) {
     for (int g = 0; g < scene->group_count; ++g)
         if (th_models(NULL)[scene->groups[g].move.model]->grid) return true;
     return false;
 }
 
-static bool has_directions(const th_scene *scene) {
+static bool has_directions(const th_scene_view *scene) {
     for (int g = 0; g < scene->group_count; ++g)
         if (th_models(NULL)[scene->groups[g].plan.model]->directions) return true;
     return false;
 }
 
-static bool has_picture(const th_scene *scene, th_picture_kind kind) {
+static bool has_picture(const th_scene_view *scene, th_picture_kind kind) {
     for (int k = 0; k < scene->picture_count; ++k)
         if (scene->pictures[k].kind == kind) return true;
     return false;
 }
 
-static void add_layers(th_studio_catalogue *c, const th_scene *scene, const th_world *world) {
+static void add_layers(th_studio_catalogue *c, const th_scene_view *scene, const th_world *world) {
     static const th_studio_layer layers[] = {
 #define X(NAME, name, label, unit, vectors, of_target, max, doc) \
     {#name, label, unit, doc, TH_LAYER_##NAME, vectors, of_target, (float)(max)},
@@ -118,7 +118,7 @@ static void include_box(th_box *box, const th_box *other, bool first) {
     box->max_y = fmaxf(box->max_y, other->max_y);
 }
 
-th_studio_catalogue *th_studio_catalogue_create(const th_scene *scene, const th_world *world) {
+th_studio_catalogue *th_studio_catalogue_create(const th_scene_view *scene, const th_world *world) {
     th_studio_catalogue *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     atomic_init(&c->references, 1);
@@ -246,13 +246,13 @@ static int map_views(th_world *world, bool stored, views *v) {
 }
 
 // The target of the leg somebody is on.
-static uint8_t goal_of(const th_scene *scene, uint32_t group, uint32_t leg) {
+static uint8_t goal_of(const th_scene_view *scene, uint32_t group, uint32_t leg) {
     if (group >= (uint32_t)scene->group_count) return TH_STUDIO_NOTHING;
     int target = th_group_target(&scene->groups[group], leg);
     return target >= 0 ? byte_of((uint32_t)target) : TH_STUDIO_NOTHING;
 }
 
-static void fill_rows(th_studio_moment *moment, const th_scene *scene, const views *v) {
+static void fill_rows(th_studio_moment *moment, const th_scene_view *scene, const views *v) {
 #pragma omp parallel for schedule(static) if (moment->count > 20000)
     for (int i = 0; i < moment->count; ++i) {
         th_studio_row *row = &moment->rows[i];
@@ -367,7 +367,7 @@ th_studio_moment *th_studio_moment_take(th_world *world, int number, th_studio_c
     moment->time = th_world_time(world);
     moment->step = th_world_step_count(world);
     moment->world = number;
-    fill_rows(moment, th_world_scene(world), &v);
+    fill_rows(moment, th_scene_view_of(th_world_scene(world)), &v);
     for (int k = 0; k < VIEWS && !stored; ++k) th_world_unmap(world, (int)needed[k]);
     take_columns(moment, world, stored, wishes, exposure, exposure_count);
     if (stored) close_ranks(moment);

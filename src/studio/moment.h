@@ -102,7 +102,7 @@ typedef struct th_studio_catalogue {
 // A value that a model keeps, in words: its name without underscores, and the unit that its text ends with, "[m/s]".
 void th_studio_field_words(const th_field_info *field, char label[TH_STUDIO_NAME], char unit[16]);
 // Of a world, or (world NULL) of a recording. NULL: no memory.
-th_studio_catalogue *th_studio_catalogue_create(const th_scene *scene, const th_world *world);
+th_studio_catalogue *th_studio_catalogue_create(const th_scene_view *scene, const th_world *world);
 int th_studio_find_colour(const th_studio_catalogue *catalogue, const char *name); // -1: none
 int th_studio_find_layer(const th_studio_catalogue *catalogue, const char *name);
 void th_studio_catalogue_release(th_studio_catalogue *catalogue);

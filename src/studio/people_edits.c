@@ -12,7 +12,7 @@ typedef struct disc {
     float radius;
 } disc;
 
-static bool get_disc(const th_scene *scene, const json_t *asked, disc *d, th_error *error) {
+static bool get_disc(const th_scene_view *scene, const json_t *asked, disc *d, th_error *error) {
     double radius = 2.0;
     d->level = th_request_level(scene, json_object_get(asked, "level"), error);
     if (d->level < 0) return false;
@@ -36,7 +36,7 @@ static int people_near(th_world *world, const disc *d, th_vec2 *places, th_agent
     const uint32_t *group = th_world_map(world, TH_FIELD_GROUP, TH_ACCESS_READ);
     int count = th_world_agent_count(world), found = 0;
     float reach = d->radius + beyond;
-    uint32_t groups = (uint32_t)th_world_scene(world)->group_count;
+    uint32_t groups = (uint32_t)th_scene_view_of(th_world_scene(world))->group_count;
     for (int k = 0; x && y && level && id && group && k < count && found < most; ++k) {
         float dx = x[k] - d->at.x, dy = y[k] - d->at.y;
         if (level[k] != (uint32_t)d->level || dx * dx + dy * dy > reach * reach ||
@@ -49,10 +49,10 @@ static int people_near(th_world *world, const disc *d, th_vec2 *places, th_agent
     return found;
 }
 
-static bool spot_is_free(const th_scene *scene, int level, th_vec2 p, float body,
+static bool spot_is_free(const th_scene_view *scene, int level, th_vec2 p, float body,
                          const th_vec2 *others, int count) {
-    if (scene->levels[level].bounded &&
-        (!th_scene_walkable(scene, level, p) || th_scene_distance(scene, level, p) < body))
+    if (scene->levels[level].bounded && (!th_scene_walkable(scene->scene, level, p) ||
+                                         th_scene_distance(scene->scene, level, p) < body))
         return false;
     for (int k = 0; k < count; ++k) {
         float dx = others[k].x - p.x, dy = others[k].y - p.y;
@@ -62,7 +62,7 @@ static bool spot_is_free(const th_scene *scene, int level, th_vec2 p, float body
 }
 
 // Random spots in the disc; the same for the same world and step.
-static int find_spots(const th_scene *scene, uint64_t random, const disc *d, th_vec2 *taken,
+static int find_spots(const th_scene_view *scene, uint64_t random, const disc *d, th_vec2 *taken,
                       int taken_count, int wanted) {
     const float body = 0.22f;
     int found = 0;
@@ -81,7 +81,7 @@ static int find_spots(const th_scene *scene, uint64_t random, const disc *d, th_
 }
 
 // One more polygon, about as large as the disc, for the area of those who were added. Caller frees; NULL: no memory.
-static char *joined_area(const char *before, const th_scene *scene, const disc *d) {
+static char *joined_area(const char *before, const th_scene_view *scene, const disc *d) {
     enum { CORNERS = 12, ROOM = 700 };
     static const char begin[] = "MULTIPOLYGON (";
     size_t length = before ? strlen(before) - 1 : sizeof begin - 1; // without the last bracket
@@ -104,7 +104,7 @@ static char *joined_area(const char *before, const th_scene *scene, const disc *
 static void note_added(th_play *play, int group, const disc *d, int count) {
     static const char *const dropped[] = {"count", "density", "positions", "positions_file",
                                           "source"};
-    const th_scene *scene = th_world_scene(play->world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
     json_t *groups = json_object_get(play->document, "groups"), *element = NULL, *other;
     char id[80];
     size_t k;
@@ -155,7 +155,7 @@ static th_result spawn(th_studio *studio, int w, int group, const disc *d, const
 json_t *th_edit_people(th_studio *studio, int w, const json_t *asked, th_error *error) {
     enum { MOST = 20000 };
     th_play *play = &studio->plays[w];
-    const th_scene *scene = th_world_scene(play->world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
     disc d;
     double wanted = 10;
     int group = th_request_group(scene, json_object_get(asked, "group"), error);
@@ -187,7 +187,8 @@ json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_
     th_play *play = &studio->plays[w];
     const json_t *person = json_object_get(asked, "person");
     disc d;
-    if (!json_is_integer(person) && !get_disc(th_world_scene(play->world), asked, &d, error))
+    if (!json_is_integer(person) &&
+        !get_disc(th_scene_view_of(th_world_scene(play->world)), asked, &d, error))
         return NULL;
     int count = th_world_agent_count(play->world);
     th_agent_id *ids = malloc(((size_t)count + 1) * sizeof *ids);

@@ -65,7 +65,8 @@ static th_world_def definition(const th_studio *studio) {
 
 // A new world in the place of the old one; takes the scene and the world over.
 static th_result put(th_play *play, th_play_scene *scene, th_world *world, th_error *error) {
-    th_studio_catalogue *catalogue = th_studio_catalogue_create(scene->scene, world);
+    th_studio_catalogue *catalogue =
+        th_studio_catalogue_create(th_scene_view_of(scene->scene), world);
     if (!catalogue) {
         th_world_destroy(world);
         release_scene(scene);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct th_recorded {
-    const th_scene *scene;
+    const th_scene_view *scene;
     th_region **regions;    // of the measured areas; NULL: cannot be measured
     th_studio_moment *last; // the one before
     int64_t counts[];       // by goal, door, line, as of a running world
@@ -24,7 +24,7 @@ static th_region *region_of(const th_area *area) {
     return region;
 }
 
-th_recorded *th_recorded_create(const th_scene *scene) {
+th_recorded *th_recorded_create(const th_scene_view *scene) {
     size_t counters = (size_t)th_charts_counters(scene);
     th_recorded *r = calloc(1, sizeof *r + counters * sizeof r->counts[0]);
     if (!r) return NULL;
@@ -56,7 +56,7 @@ static float distance_to_goal(const th_goal *goal, th_vec2 p) {
 
 // A recording does not say who left where: through the exit that they were nearest to when last seen.
 static void count_leaving(th_recorded *r, const th_studio_row *row) {
-    const th_scene *scene = r->scene;
+    const th_scene_view *scene = r->scene;
     th_vec2 p = {row->x, row->y};
     float least = INFINITY;
     int nearest = -1;
@@ -72,7 +72,7 @@ static void count_leaving(th_recorded *r, const th_studio_row *row) {
 }
 
 static void count_crossings(th_recorded *r, const th_studio_row *from, const th_studio_row *to) {
-    const th_scene *scene = r->scene;
+    const th_scene_view *scene = r->scene;
     th_vec2 p = {from->x, from->y}, q = {to->x, to->y};
     int64_t *doors = r->counts + scene->goal_count, *lines = doors + scene->door_count;
     for (int d = 0; d < scene->door_count; ++d)

@@ -21,7 +21,9 @@ struct th_replay {
 
 double th_replay_duration(const th_replay *replay) { return replay->end; }
 double th_replay_frame(const th_replay *replay) { return replay->frame; }
-const th_scene *th_replay_scene(const th_replay *replay) { return replay->scene; }
+const th_scene_view *th_replay_scene(const th_replay *replay) {
+    return th_scene_view_of(replay->scene);
+}
 
 void th_replay_release(th_replay *replay) {
     if (!replay) return;
@@ -126,7 +128,7 @@ static th_vec2 velocity_of(const th_moment *m, int i, const before *b, int *k) {
                      (float)((th_moment_y(m, i) - b->y[*k]) / elapsed)};
 }
 
-static void fill_row(th_studio_row *row, const th_moment *m, int i, const th_scene *scene,
+static void fill_row(th_studio_row *row, const th_moment *m, int i, const th_scene_view *scene,
                      th_vec2 velocity) {
     float speed = sqrtf(velocity.x * velocity.x + velocity.y * velocity.y);
     bool faces = m->orientation_x && isfinite(m->orientation_x[i]) && speed < 0.05f;
@@ -145,7 +147,7 @@ static void fill_row(th_studio_row *row, const th_moment *m, int i, const th_sce
         .radius = (uint8_t)(radius > 0 && radius < 2.5 ? 100.0 * radius + 0.5 : 20.0)};
 }
 
-static th_studio_moment *moment_of(const th_moment *m, const th_scene *scene,
+static th_studio_moment *moment_of(const th_moment *m, const th_scene_view *scene,
                                    th_studio_catalogue *catalogue, const before *b) {
     th_studio_moment *moment = th_studio_moment_create(catalogue, m->count);
     if (!moment) return NULL;
@@ -167,7 +169,8 @@ static th_result read_frames(th_studio *studio, th_trajectory *trajectory, int s
         result = th_trajectory_next(trajectory, &m, error);
         if (result != TH_OK || m.count < 0) break;
         if (n % stride == 0) {
-            th_studio_moment *moment = moment_of(&m, studio->replay->scene, play->catalogue, &b);
+            th_studio_moment *moment =
+                moment_of(&m, th_scene_view_of(studio->replay->scene), play->catalogue, &b);
             if (!moment) {
                 result = th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
                 break;
@@ -188,7 +191,7 @@ static th_result read_frames(th_studio *studio, th_trajectory *trajectory, int s
 }
 
 // An open plane has no size of its own.
-static void set_boxes(th_studio_catalogue *c, const th_scene *scene,
+static void set_boxes(th_studio_catalogue *c, const th_scene_view *scene,
                       const th_trajectory_info *info) {
     th_box seen = {(float)(info->min_x - scene->origin.x) - 1.0f,
                    (float)(info->min_y - scene->origin.y) - 1.0f,
@@ -214,10 +217,11 @@ static th_result show_recording(th_studio *studio, th_trajectory *trajectory, co
     replay->scene = scene_beside(file);
     th_result result = replay->scene ? TH_OK : scene_of(info, &replay->scene, error);
     if (result != TH_OK) return result;
-    th_studio_catalogue *catalogue = th_studio_catalogue_create(replay->scene, NULL);
+    th_studio_catalogue *catalogue =
+        th_studio_catalogue_create(th_scene_view_of(replay->scene), NULL);
     if (!catalogue) return th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
     studio->plays[0].catalogue = catalogue;
-    set_boxes(catalogue, replay->scene, info);
+    set_boxes(catalogue, th_scene_view_of(replay->scene), info);
     int stride = (int)((size_t)info->row_count * sizeof(th_studio_row) / MEMORY) + 1;
     replay->frame = stride / info->fps;
     replay->start = (double)info->first_frame / info->fps;

@@ -68,14 +68,14 @@ int th_request_index(const json_t *given, const char *what, const char *const *i
     return -1;
 }
 
-int th_request_level(const th_scene *scene, const json_t *given, th_error *error) {
+int th_request_level(const th_scene_view *scene, const json_t *given, th_error *error) {
     const char *ids[TH_STUDIO_LEVELS];
     int count = scene->level_count < TH_STUDIO_LEVELS ? scene->level_count : TH_STUDIO_LEVELS;
     for (int k = 0; k < count; ++k) ids[k] = scene->levels[k].id;
     return th_request_index(given, "level", ids, count, error);
 }
 
-int th_request_group(const th_scene *scene, const json_t *given, th_error *error) {
+int th_request_group(const th_scene_view *scene, const json_t *given, th_error *error) {
     const char *ids[TH_REQUEST_IDS];
     int count = scene->group_count < TH_REQUEST_IDS ? scene->group_count : TH_REQUEST_IDS;
     for (int k = 0; k < count; ++k) ids[k] = scene->groups[k].id;

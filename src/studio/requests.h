@@ -22,8 +22,8 @@ int th_request_world(const th_studio *studio, const json_t *asked, th_error *err
 // From an index or an id; -1 with an error.
 int th_request_index(const json_t *given, const char *what, const char *const *ids, int count,
                      th_error *error);
-int th_request_level(const th_scene *scene, const json_t *given, th_error *error);
-int th_request_group(const th_scene *scene, const json_t *given, th_error *error);
+int th_request_level(const th_scene_view *scene, const json_t *given, th_error *error);
+int th_request_group(const th_scene_view *scene, const json_t *given, th_error *error);
 // Everybody is told what was done and how the scene looks now.
 void th_studio_tell_edited(th_studio *studio, int world, const char *text, const char *how,
                            int lost);

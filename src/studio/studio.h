@@ -173,7 +173,7 @@ void th_charts_release(th_charts *charts);
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
 // The last row not after `time`; NULL: none.
 const json_t *th_charts_row(const th_charts *charts, double time);
-int th_charts_counters(const th_scene *scene); // goals, doors and lines
+int th_charts_counters(const th_scene_view *scene); // goals, doors and lines
 // Doubts about the scene, and what opening it found.
 void th_charts_doubts(th_studio *studio, int world);
 void th_studio_warn(th_studio *studio, int world, const char *key, int level, const th_vec2 *place,
@@ -181,7 +181,7 @@ void th_studio_warn(th_studio *studio, int world, const char *key, int level, co
 
 // ---- recorded.c
 typedef struct th_recorded th_recorded;
-th_recorded *th_recorded_create(const th_scene *scene);
+th_recorded *th_recorded_create(const th_scene_view *scene);
 void th_recorded_release(th_recorded *recorded);
 // Every moment of the recording, in order.
 void th_recorded_see(th_recorded *recorded, th_studio_moment *moment);
@@ -223,7 +223,7 @@ th_result th_replay_open(th_studio *studio, const char *path, th_error *error);
 th_result th_replay_put(th_studio *studio, const char *path, const char *name, th_error *error);
 double th_replay_duration(const struct th_replay *replay);
 double th_replay_frame(const struct th_replay *replay); // [s] between frames
-const th_scene *th_replay_scene(const struct th_replay *replay);
+const th_scene_view *th_replay_scene(const struct th_replay *replay);
 void th_replay_release(struct th_replay *replay);
 
 // ---- video.c

@@ -86,7 +86,7 @@ static th_moment between(drawn *d, const th_studio_moment *now, const th_studio_
 }
 
 // By the timetable: what else opened and shut doors a recording does not tell.
-static void set_doors(drawn *d, const th_scene *scene, double time) {
+static void set_doors(drawn *d, const th_scene_view *scene, double time) {
     for (int k = 0; k < scene->door_count; ++k) {
         const th_door *door = &scene->doors[k];
         d->door_closed[k] = door->closed;
@@ -160,7 +160,7 @@ static th_result draw_all(const th_studio *studio, th_encoder *e, th_plan_view *
 
 th_result th_video_write(const th_studio *studio, const char *path, const th_video_def *def,
                          th_error *error) {
-    const th_scene *scene = th_replay_scene(studio->replay);
+    const th_scene_view *scene = th_replay_scene(studio->replay);
     drawn d = {0};
     th_encoder e = {.to = -1};
     if (!make_drawn(&d, studio)) {

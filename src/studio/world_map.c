@@ -25,7 +25,7 @@ static th_vec2 centre_of(const th_studio_field *field, int x, int y) {
 }
 
 static void fill_distances(const th_world *world, th_studio_field *field) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     for (int y = 0; y < field->ny; ++y) {
         th_vec2 row[512];
         for (int x = 0; x < field->nx; ++x) row[x] = centre_of(field, x, y);
@@ -33,7 +33,7 @@ static void fill_distances(const th_world *world, th_studio_field *field) {
         th_world_distances(world, field->target, field->level, row, field->nx, values);
         for (int x = 0; x < field->nx; ++x)
             if (!isfinite(values[x]) || (scene->levels[field->level].bounded &&
-                                         !th_scene_walkable(scene, field->level, row[x])))
+                                         !th_scene_walkable(scene->scene, field->level, row[x])))
                 values[x] = NAN;
     }
 }
@@ -62,7 +62,7 @@ static bool turn_into_directions(th_studio_field *field) {
 
 // Where the planners lead; values hold two floats a cell.
 static bool fill_planned(th_world *world, th_studio_field *field) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     bool bounded = scene->levels[field->level].bounded;
     for (int y = 0; y < field->ny; ++y) {
         th_vec2 row[512], led[512];
@@ -71,7 +71,7 @@ static bool fill_planned(th_world *world, th_studio_field *field) {
             return false;
         float *values = field->values + 2 * (size_t)y * (size_t)field->nx;
         for (int x = 0; x < field->nx; ++x) {
-            bool there = !bounded || th_scene_walkable(scene, field->level, row[x]);
+            bool there = !bounded || th_scene_walkable(scene->scene, field->level, row[x]);
             values[2 * x] = there ? led[x].x : NAN;
             values[2 * x + 1] = there ? led[x].y : NAN;
         }
@@ -81,7 +81,7 @@ static bool fill_planned(th_world *world, th_studio_field *field) {
 
 // ---- pictures
 
-static bool is_for(const th_scene *scene, const th_picture *picture, int target) {
+static bool is_for(const th_scene_view *scene, const th_picture *picture, int target) {
     bool is = picture->to < 0;
     for (int k = 0; !is && target < scene->target_count && k < scene->targets[target].goal_count;
          ++k)
@@ -99,7 +99,8 @@ static int pixel_at(const th_picture *picture, th_vec2 place) {
 }
 
 // What the pictures of a kind say to who walks to the target; two floats a cell of guidance.
-static void fill_pictures(const th_scene *scene, th_picture_kind kind, th_studio_field *field) {
+static void fill_pictures(const th_scene_view *scene, th_picture_kind kind,
+                          th_studio_field *field) {
     for (int p = 0; p < scene->picture_count; ++p) {
         const th_picture *picture = &scene->pictures[p];
         if (picture->kind != kind || picture->level != field->level ||
@@ -205,7 +206,7 @@ static bool turn_into_times(const th_studio_moment *moment, th_studio_field *fie
 
 bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_studio_layer_kind kind,
                          th_studio_field *field) {
-    const th_scene *scene = th_world_scene(world);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     if (field->level >= scene->level_count) return false;
     if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
     if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);

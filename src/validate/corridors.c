@@ -280,15 +280,17 @@ static th_result step_to(th_world *world, th_recorder *recorder, double end, th_
     return result;
 }
 
-th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
+th_result th_record_run(const th_scene_view *scene, uint64_t seed, double end, const char *path,
                         th_statistics *statistics, th_error *error) {
     th_world_def def = th_world_def_default();
     def.threads = 1;
     def.seed = seed;
     th_world *world = NULL;
-    th_result result = th_world_create(scene, &def, &world, error);
+    th_result result = th_world_create(scene->scene, &def, &world, error);
     if (result != TH_OK) return result;
-    th_recorder_def recording = {.path = path, .format = TH_TRAJECTORY_TEXT};
+    th_recorder_def recording = th_recorder_def_default();
+    recording.path = path;
+    recording.format = TH_TRAJECTORY_TEXT;
     recording.fps = 1.0 / th_world_step_length(world);
     th_recorder *recorder = NULL;
     result = th_recorder_create(world, &recording, &recorder, error);
@@ -446,9 +448,10 @@ static th_result run_in(const char *path, const char *scene_text, uint64_t seed,
         th_scene_load_json(scene_text, strlen(scene_text), "corridor", NULL, NULL, &scene, error);
     if (done != TH_OK) return done;
     th_statistics statistics = {0};
-    done = th_record_run(scene, seed, window->until, path, &statistics, error);
+    done = th_record_run(th_scene_view_of(scene), seed, window->until, path, &statistics, error);
     result->waiting = statistics.waiting_to_enter;
-    if (done == TH_OK) done = measure(path, 1.0 / scene->run.step, window, result, error);
+    if (done == TH_OK)
+        done = measure(path, 1.0 / th_scene_view_of(scene)->run.step, window, result, error);
     th_scene_destroy(scene);
     return done;
 }

@@ -43,7 +43,7 @@ th_result th_periodic_run(const th_periodic_def *def, th_periodic_result *result
 
 // Steps a world of the scene until `end` [s] (or until all agents have left) with one thread and writes a
 // text with a frame per step; the file must not be there.
-th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
+th_result th_record_run(const th_scene_view *scene, uint64_t seed, double end, const char *path,
                         th_statistics *statistics, th_error *error);
 // A new folder for it; removed, with the file, by th_record_folder_remove.
 enum { TH_RECORD_PATH = 512 };

@@ -299,7 +299,7 @@ static th_result take_recording(th_diagram *d, const th_diagram_def *def, const 
 }
 
 static th_result measure_scene(th_diagram *d, const th_diagram_def *def, const char *path,
-                               const th_scene *scene, const char *recording, th_error *error) {
+                               const th_scene_view *scene, const char *recording, th_error *error) {
     bool own = def->area_count == 0;
     int count = own ? scene->measure_area_count : def->area_count;
     th_result result = TH_OK;
@@ -308,7 +308,7 @@ static th_result measure_scene(th_diagram *d, const th_diagram_def *def, const c
         char *wkt =
             own ? th_polygons_wkt(&scene->measure_areas[a].area.shape, scene->origin) : NULL;
         if (own) fundamental.level = scene->measure_areas[a].area.level;
-        char *ground = th_scene_level_wkt(scene, fundamental.level);
+        char *ground = th_scene_level_wkt(scene->scene, fundamental.level);
         fundamental.area = own ? wkt : def->areas[a].wkt;
         fundamental.walkable = ground;
         const char *name = own ? scene->measure_areas[a].id : def->areas[a].name;
@@ -324,7 +324,7 @@ static th_result measure_scene(th_diagram *d, const th_diagram_def *def, const c
 }
 
 static th_result run_and_measure(th_diagram *d, const th_diagram_def *def, const char *path,
-                                 const th_scene *scene, th_error *error) {
+                                 const th_scene_view *scene, th_error *error) {
     if (def->area_count == 0 && scene->measure_area_count == 0)
         return th_fail(error, TH_BAD_ARGUMENT, "areas",
                        "%s: has no measure.areas; say where to measure: --area x0,y0,x1,y1", path);
@@ -345,7 +345,7 @@ th_result th_diagram_take(th_diagram *d, const th_diagram_def *def, const char *
     if (!is_scene(path)) return take_recording(d, def, path, error);
     th_scene *scene = NULL;
     th_result result = th_scene_load_file(path, &def->scene_options, &scene, error);
-    if (result == TH_OK) result = run_and_measure(d, def, path, scene, error);
+    if (result == TH_OK) result = run_and_measure(d, def, path, th_scene_view_of(scene), error);
     th_scene_destroy(scene);
     return result;
 }

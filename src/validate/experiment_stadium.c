@@ -34,12 +34,12 @@ typedef struct page {
 
 static void draw_crowd(const page *p, const th_panel *panel, const th_moment *crowd, double time) {
     bool no_doors[1] = {false};
-    th_plan_view view = {.scene = p->scene,
+    th_plan_view view = {.scene = th_scene_view_of(p->scene),
                          .door_closed = no_doors,
                          .crowd = crowd,
                          .colour_by = TH_BY_SPEED,
                          .box = p->def->scene->shown};
-    th_draw_ground(&p->canvas, panel, p->scene, 0);
+    th_draw_ground(&p->canvas, panel, th_scene_view_of(p->scene), 0);
     th_draw_walls(&p->canvas, panel, &view, 0);
     th_draw_people(&p->canvas, panel, &view, 0);
     char text[64];
@@ -467,8 +467,8 @@ static void draw_track(const th_canvas *canvas, const th_panel *panel, const th_
     cairo_stroke(canvas->cairo);
 }
 
-static void draw_panels(const smooth_plan *plan, const th_canvas *canvas, const th_scene *scene,
-                        const th_box *box) {
+static void draw_panels(const smooth_plan *plan, const th_canvas *canvas,
+                        const th_scene_view *scene, const th_box *box) {
     const double scale = 23; // [px/m]
     int shown[SHOWN] = {0};
     choose(&plan->runs[0].tracks, shown);
@@ -506,7 +506,7 @@ static bool draw_figure(const smooth_plan *plan, const char *path) {
     if (good) {
         th_canvas_colour(&canvas, (th_colour){1, 1, 1}, 1);
         cairo_paint(canvas.cairo);
-        draw_panels(plan, &canvas, scene, &place->shown);
+        draw_panels(plan, &canvas, th_scene_view_of(scene), &place->shown);
         good = th_canvas_write(&canvas, path, NULL) == TH_OK;
         th_canvas_destroy(&canvas);
     }

@@ -181,7 +181,7 @@ double th_case_finish(th_case *one, double limit) {
 void th_case_picture(th_case *one) {
     th_suite_picture *picture = &one->trial->outcome->picture;
     if (picture->scene) return;
-    int doors = one->scene->door_count;
+    int doors = th_scene_view_of(one->scene)->door_count;
     picture->door_closed = calloc((size_t)doors + 1, sizeof *picture->door_closed);
     bool good = picture->door_closed && th_world_moment_take(&picture->crowd, one->world, TH_DRAWN);
     if (!good) { // a report without this picture
@@ -192,10 +192,10 @@ void th_case_picture(th_case *one) {
     }
     picture->time = th_world_time(one->world);
     for (int d = 0; d < doors; ++d) {
-        picture->door_closed[d] = one->scene->doors[d].closed;
-        for (int k = 0; k < one->scene->doors[d].schedule_count; ++k)
-            if (one->scene->doors[d].schedule[k].time <= picture->time)
-                picture->door_closed[d] = !one->scene->doors[d].schedule[k].open;
+        picture->door_closed[d] = th_scene_view_of(one->scene)->doors[d].closed;
+        for (int k = 0; k < th_scene_view_of(one->scene)->doors[d].schedule_count; ++k)
+            if (th_scene_view_of(one->scene)->doors[d].schedule[k].time <= picture->time)
+                picture->door_closed[d] = !th_scene_view_of(one->scene)->doors[d].schedule[k].open;
     }
     picture->left = th_world_statistics(one->world).left;
     picture->scene = one->scene;

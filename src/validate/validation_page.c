@@ -58,7 +58,7 @@ static void draw_crowd(const th_canvas *canvas, const th_panel *panel, const th_
 
 static double draw_plan(const th_canvas *canvas, const th_outcome *outcome) {
     const th_suite_picture *picture = &outcome->picture;
-    const th_scene *scene = picture->scene;
+    const th_scene_view *scene = th_scene_view_of(picture->scene);
     double text = canvas->text;
     th_moment empty = {0};
     th_box box = th_plan_box(scene, &empty);
@@ -364,7 +364,7 @@ static void add_models(th_text *page, const th_validation *validation) {
     th_case one;
     if (!th_case_open(&one, &trial, "rimea_01_corridor", 1, NULL))
         return; // run before: cannot fail but for memory
-    const th_group *group = &one.scene->groups[0];
+    const th_group *group = &th_scene_view_of(one.scene)->groups[0];
     add_model(page, "Plan", &group->plan);
     add_model(page, "Filter", &group->filter);
     add_model(page, "Move", &group->move);

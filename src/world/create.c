@@ -24,10 +24,12 @@ th_world_def th_world_def_default(void) {
 }
 
 static th_result check_def(const th_world_def *def, th_error *error) {
-    assert(def->cookie == WORLD_COOKIE && "start from th_world_def_default()");
     if (def->cookie != WORLD_COOKIE)
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "th_world_def was not made by th_world_def_default()");
+    if ((unsigned)def->backend > TH_BACKEND_CUDA)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "backend is %d; give TH_BACKEND_CPU or TH_BACKEND_CUDA", (int)def->backend);
     if (def->threads < 0 || def->threads > 1024)
         return th_fail(error, TH_BAD_ARGUMENT, "", "threads is %d; give 0 (all cores) to 1024",
                        def->threads);

@@ -119,14 +119,15 @@ th_result th_world_set_door(th_world *world, const char *id, bool open, th_error
     th_fetch_to_change(world);
     const th_scene *scene = world->scene;
     for (int d = 0; d < scene->door_count; ++d) {
-        if (strcmp(scene->doors[d].id, id) != 0) continue;
+        if (!id || strcmp(scene->doors[d].id, id) != 0) continue;
         uint32_t version = world->walls_version;
         change_door(world, d, open);
         if (world->walls_version != version) th_plan_walls_changed(world);
         return TH_OK;
     }
     return th_fail(error, TH_BAD_ARGUMENT, "",
-                   "there is no door '%s' in the scene (it has %d doors)", id, scene->door_count);
+                   "there is no door '%s' in the scene (it has %d doors)", id ? id : "NULL",
+                   scene->door_count);
 }
 
 static void set_edge(th_wall *edge, th_vec2 a, th_vec2 b, int level, int other) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state/device.h"
 #include "world/world.h"
-#include <assert.h>
 
 const char *th_grid_name(th_grid_kind kind) {
     static const char *const names[] = {
@@ -29,8 +28,9 @@ void th_release_grid_views(th_world *world) {
 }
 
 bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid) {
-    assert((unsigned)kind < TH_GRID_COUNT);
     *grid = (th_grid){0};
+    if ((unsigned)kind >= TH_GRID_COUNT || level < 0 || level >= world->scene->level_count)
+        return false;
     if (world->device) world->device->fetch_grids(world);
     int used[TH_MODEL_MAX], count = th_used_models(world, used);
     for (int k = 0; k < count; ++k) {

@@ -116,22 +116,32 @@ void th_stage_measure(th_world *world) {
 
 int th_world_line_count(const th_world *world) { return world->scene->measure_line_count; }
 
+// ---- results by number; those of a number that does not exist are all zero
+
 th_line_count th_world_line(const th_world *world, int line) {
+    if (line < 0 || line >= world->scene->measure_line_count) return (th_line_count){.id = ""};
     th_refresh(world, 0);
     return world->lines[line];
 }
 th_exit_count th_world_exit(const th_world *world, int goal) {
+    if (goal < 0 || goal >= world->scene->goal_count) return (th_exit_count){.id = ""};
     th_refresh(world, 0);
     th_exit_count count = world->exits[goal];
     count.id = world->scene->goals[goal].id;
     return count;
 }
 int th_world_door_count(const th_world *world) { return world->scene->door_count; }
+static bool is_door(const th_world *world, int door) {
+    return door >= 0 && door < world->scene->door_count;
+}
 th_line_count th_world_door(const th_world *world, int door) {
+    if (!is_door(world, door)) return (th_line_count){.id = ""};
     th_refresh(world, 0);
     return world->lines[world->scene->measure_line_count + door];
 }
-bool th_world_door_open(const th_world *world, int door) { return !world->door_closed[door]; }
+bool th_world_door_open(const th_world *world, int door) {
+    return is_door(world, door) && !world->door_closed[door];
+}
 int th_world_area_count(const th_world *world) { return world->scene->measure_area_count; }
 
 static void add_run(const th_world *world, const th_area *area, uint32_t begin, uint32_t end,
@@ -149,6 +159,7 @@ static void add_run(const th_world *world, const th_area *area, uint32_t begin, 
 // Looks at the cells under the area's box only, widened by what people may have moved since they were
 // sorted; who was spawned by hand after that stands at the end of the arrays.
 th_area_state th_world_area(const th_world *world, int area) {
+    if (area < 0 || area >= world->scene->measure_area_count) return (th_area_state){.id = ""};
     const th_measure_area *measured = &world->scene->measure_areas[area];
     const th_box *box = &measured->area.shape.box;
     th_area_state state = {.id = measured->id, .area = measured->walkable_area};

@@ -216,12 +216,21 @@ float th_agent_random(const th_agent *person, uint32_t k) {
 
 // ---- for the functions of a model
 
-void *th_model_state(const th_world *world, int model) { return world->model_state[model]; }
+static bool is_model(int model) {
+    int count;
+    th_models(&count);
+    return model >= 0 && model < count;
+}
+
+void *th_model_state(const th_world *world, int model) {
+    return is_model(model) ? world->model_state[model] : NULL;
+}
 void th_model_set_state(th_world *world, int model, void *state) {
-    world->model_state[model] = state;
+    if (is_model(model)) world->model_state[model] = state;
 }
 
 void *th_model_field(const th_world *world, int model, int k) {
+    if (!is_model(model)) return NULL;
     const th_model *found = th_models(NULL)[model];
     bool used = false;
     for (int u = 0; u < world->stage_model_count[found->stage]; ++u)
@@ -231,6 +240,7 @@ void *th_model_field(const th_world *world, int model, int k) {
 }
 
 const float *th_model_params(const th_world *world, th_stage stage, int group) {
+    if (group < 0 || group >= world->group_count) return NULL;
     const th_group_state *state = &world->groups[group];
     switch (stage) {
     case TH_STAGE_BEHAVE: return state->behave_params;

@@ -101,6 +101,9 @@ uint64_t th_world_seed(const th_world *world) { return world->seed; }
 const th_scene *th_world_scene(const th_world *world) { return world->scene; }
 
 int th_world_model_statistics(const th_world *world, int model, th_model_value *values, int max) {
+    int known;
+    th_models(&known);
+    if (model < 0 || model >= known || max < 0) return 0;
     const th_model *found = th_models(NULL)[model];
     th_refresh(world, 0);
     return found->statistics && world->model_state[model]

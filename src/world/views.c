@@ -4,7 +4,6 @@
 #include "throng/live.h"
 #include "world/fields.h"
 #include "world/world.h"
-#include <assert.h>
 #include <string.h>
 
 // Radix sort of the living by id, 11 bits at a time: O(agents), no allocation (order serves).
@@ -77,13 +76,21 @@ void th_update_id_order(th_world *world) {
     world->id_order_valid = true;
 }
 
+// Writes nothing: several threads may ask at once.
 int th_world_agent_count(const th_world *world) {
-    // The order is a cache: filling it changes nothing anybody can see.
-    th_update_id_order((th_world *)world);
-    return world->id_order_count;
+    if (world->id_order_valid) return world->id_order_count;
+    th_refresh(world, TH_FIELD_BIT(TH_FIELD_PHASE));
+    int count = 0;
+    for (int i = 0; i < world->agents.count; ++i) count += !th_gone(world->agents.phase[i]);
+    return count;
+}
+
+static bool is_field(const th_world *world, int field) {
+    return field >= 0 && field < th_field_count(&world->agents);
 }
 
 int th_world_field(const th_world *world, const char *name) {
+    if (!name) return -1;
     for (int f = 0; f < TH_FIELD_COUNT; ++f)
         if (strcmp(th_field_name((th_field)f), name) == 0) return f;
     int used[TH_MODEL_MAX], count = th_used_models(world, used);
@@ -99,7 +106,7 @@ int th_world_field(const th_world *world, const char *name) {
 }
 
 void *th_world_map(th_world *world, int field, th_access access) {
-    assert(field >= 0 && field < th_field_count(&world->agents));
+    if (!is_field(world, field) || (unsigned)access > TH_ACCESS_OVERWRITE) return NULL;
     th_update_id_order(world);
     if (world->device) world->device->fetch(world, TH_FIELD_BIT(field));
     if (!world->views[field])
@@ -116,7 +123,8 @@ void *th_world_map(th_world *world, int field, th_access access) {
 }
 
 const void *th_world_stored(th_world *world, int field, int *count) {
-    assert(field >= 0 && field < th_field_count(&world->agents));
+    *count = 0;
+    if (!is_field(world, field)) return NULL;
     if (world->device) world->device->fetch(world, TH_FIELD_BIT(field));
     *count = world->agents.count;
     return th_field_get(&world->agents, field);
@@ -135,7 +143,7 @@ static bool may_become(const th_world *world, uint32_t i, int field, uint32_t va
 }
 
 void th_world_unmap(th_world *world, int field) {
-    assert(field >= 0 && field < th_field_count(&world->agents) && world->views[field]);
+    if (!is_field(world, field) || !world->views[field]) return;
     if (world->view_access[field] == TH_ACCESS_READ) return;
     if (field == TH_FIELD_ID) return; // the views' own order
     th_fetch_to_change(world);
@@ -158,8 +166,14 @@ void th_world_unmap(th_world *world, int field) {
     if (moves) world->max_moved = 1e6f;
 }
 
+// Through the order of the ids where it is up to date, else one by one: a const world is not written.
 int64_t th_find_agent(const th_world *world, uint32_t id) {
-    th_update_id_order((th_world *)world);
+    if (!world->id_order_valid) {
+        th_refresh(world, TH_FIELD_BIT(TH_FIELD_ID) | TH_FIELD_BIT(TH_FIELD_PHASE));
+        for (int i = 0; i < world->agents.count; ++i)
+            if (world->agents.id[i] == id && !th_gone(world->agents.phase[i])) return i;
+        return -1;
+    }
     int low = 0, high = world->id_order_count - 1;
     while (low <= high) {
         int middle = low + (high - low) / 2;
@@ -179,6 +193,7 @@ bool th_world_alive(const th_world *world, th_agent_id id) {
 
 int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
     th_fetch_to_change(world);
+    th_update_id_order(world);
     int removed = 0;
     for (int k = 0; k < count; ++k) {
         int64_t i = th_find_agent(world, ids[k].serial);

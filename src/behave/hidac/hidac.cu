@@ -43,9 +43,10 @@ static size_t belief_bytes(const th_world *host) {
 
 static th_rooms *copy_rooms(store &s, const th_world *host) {
     const th_rooms *from = host_of(host)->rooms;
-    th_rooms rooms = *from;
+    th_room_store copy = *th_room_store_of(from);
+    th_rooms &rooms = copy.rooms;
     rooms.scene = host->device_world->known.scene;
-    rooms.arena = nullptr;
+    copy.arena = nullptr;
     rooms.rooms = copy_each(s, from->rooms, from->room_count, [&](th_room &room) {
         size_t places = (size_t)room.portal_count + (size_t)room.goal_count;
         room.shape = copy_polygons(s, room.shape);
@@ -54,13 +55,13 @@ static th_rooms *copy_rooms(store &s, const th_world *host) {
         room.distances = s.copy(room.distances, places * places);
     });
     rooms.portals = s.copy(from->portals, (size_t)from->portal_count);
-    rooms.grids = copy_each(s, from->grids, host->scene->level_count, [&](th_room_grid &grid) {
+    copy.grids = copy_each(s, copy.grids, host->scene->level_count, [&](th_room_grid &grid) {
         if (!grid.start) return;
         size_t cells = (size_t)grid.nx * (size_t)grid.ny, entries = (size_t)grid.start[cells];
         grid.start = s.copy(grid.start, cells + 1);
         grid.list = s.copy(grid.list, entries);
     });
-    return s.copy(&rooms, 1);
+    return &s.copy(&copy, 1)->rooms;
 }
 
 static void take_arrays(mind_device *d, store &s, const th_world *host) {

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Each public header compiles alone, in the languages of those who use it, and its functions are exported.
+
+C99, C11 and C++11 with all warnings, by every compiler that is there; and, where clang is one of them, for Windows as
+a user of the DLLs, as the build of one, and as a user of the static libraries. SPDX-License-Identifier: Apache-2.0
+"""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = sorted((ROOT / "include" / "throng").glob("*.h"))
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wstrict-prototypes"]
+LANGUAGES = {"C99": ("c", ["-std=c99"]), "C11": ("c", ["-std=c11"]), "C++11": ("c++", ["-std=c++11"])}
+COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
+faults = []
+
+
+def compiled(command, source, what):
+    """Compiles the text; returns what the compiler printed on success."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "unit.c"
+        path.write_text(source)
+        run = subprocess.run([*command, "-I", str(ROOT / "include"), str(path)], capture_output=True, text=True)
+    if run.returncode:
+        faults.append(f"{what}: {' '.join(command)}\n{run.stderr}")
+    return run.stdout
+
+
+def check_language(name, language, options):
+    warnings = WARNINGS if language == "c" else WARNINGS[:-1]
+    for compiler in filter(shutil.which, COMPILERS[language]):
+        for header in HEADERS:
+            # Twice, so that the guard is tested; with a use of what it declares, so that it is not empty.
+            text = f"#include <throng/{header.name}>\n#include <throng/{header.name}>\nint unit;\n"
+            compiled([compiler, "-x", language, *options, *warnings, "-fsyntax-only"], text, f"{header.name} as {name}")
+
+
+def declared(header):
+    """Functions of a header; every one carries the word that exports it."""
+    text = re.sub(r"//[^\n]*|/\*[\s\S]*?\*/|^#(.*\\\n)*.*$", "", header.read_text(), flags=re.M)
+    for line in re.findall(r"^(?!typedef|TH_\w*API )[a-z][\w \*]*\b(th_\w+)\(", text, flags=re.M):
+        faults.append(f"{header.name}: {line} has no TH_API in front")
+    return re.findall(r"^TH_\w*API\s[^;(]*?\b(th_\w+)\(", text, flags=re.M)
+
+
+def check_windows():
+    if not shutil.which("clang"):
+        return
+    base = ["clang", "--target=x86_64-pc-windows-msvc", "-ffreestanding", "-x", "c", "-std=c11", "-S", "-emit-llvm", "-o", "-"]
+    text = "#include <throng/throng.h>\nconst char *use(void) { return th_version(); }\n"
+    made = "#include <throng/throng.h>\nconst char *th_version(void) { return TH_VERSION; }\n"
+    for define, source, wanted in (("TH_SHARED", text, r"declare dllimport .*@th_version"),
+                                   ("TH_BUILDING_ENGINE", made, r"define .*dllexport .*@th_version"),
+                                   ("TH_STATIC", text, r"declare (?!dllimport).*@th_version")):
+        if not re.search(wanted, compiled([*base, f"-D{define}"], source, f"Windows with {define}")):
+            faults.append(f"Windows with {define}: th_version is not as {wanted}")
+
+
+for name, (language, options) in LANGUAGES.items():
+    check_language(name, language, options)
+functions = [name for header in HEADERS for name in declared(header)]
+if len(functions) < 100 or len(set(functions)) != len(functions):
+    faults.append(f"{len(functions)} public functions, {len(set(functions))} different ones: the headers read wrongly")
+check_windows()
+print("\n".join(faults) or f"{len(HEADERS)} headers, {len(functions)} functions")
+sys.exit(bool(faults))
