@@ -20,7 +20,7 @@ static const float CLEARANCE = 0.2f;
 
 // ---- size
 
-static double narrowest_opening(const th_scene *scene) {
+double th_nodes_narrowest(const th_scene *scene) {
     double least = 1e9;
     for (int i = 0; i < scene->door_count; ++i) {
         const th_line *line = &scene->doors[i].line;
@@ -44,7 +44,7 @@ static bool too_many_values(const th_scene *scene) {
 
 static double wanted_spacing(const th_scene *scene) {
     if (scene->plan_cell > 0.0) return scene->plan_cell;
-    return fmax(SPACING_MIN, fmin(SPACING, narrowest_opening(scene) / GAP_NODES));
+    return fmax(SPACING_MIN, fmin(SPACING, th_nodes_narrowest(scene) / GAP_NODES));
 }
 
 static double choose_spacing(const th_scene *scene, double wanted) {

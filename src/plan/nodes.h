@@ -68,6 +68,8 @@ typedef struct th_graph {
 th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing, th_error *error);
 // What the plan asks for; the lattice has a larger one where that would be too many nodes.
 float th_nodes_wanted_spacing(const th_scene *scene);
+// The narrowest door, link or goal line [m]; 1e9: there is none.
+double th_nodes_narrowest(const th_scene *scene);
 void th_nodes_release(th_nodes *nodes);
 
 bool th_graph_create(th_graph *graph, const th_nodes *nodes, const th_memory *memory);

@@ -15,6 +15,7 @@
     X(PLAN, ROADMAP, plan, roadmap)                             \
     X(PLAN, CONTINUUM, plan, continuum)                         \
     X(PLAN, GUIDED, plan, guided)                               \
+    X(PLAN, QUICKEST, plan, quickest)                           \
     X(FILTER, NONE, filter, none)                               \
     X(FILTER, DENSESENSE, filter, densesense)                   \
     X(FILTER, KEEP_SIDE, filter, keep_side)                     \

@@ -116,9 +116,8 @@ static void lower_through_portals(th_buckets *b, const th_faces *faces, float *p
     }
 }
 
-void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground_cost,
-                        const th_goal_node *goals, int goal_count, float *potential) {
-    th_buckets own = *buckets, *b = &own; // its counters apart from those of other threads
+void th_potential_begin(th_buckets *b, float ground_cost, const th_goal_node *goals, int goal_count,
+                        float *potential) {
     const th_nodes *nodes = b->graph->nodes;
     for (int i = 0; i < nodes->count; ++i) {
         potential[i] = TH_UNREACHABLE;
@@ -130,7 +129,15 @@ void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground
     b->taken = 0;
     for (int g = 0; g < goal_count; ++g)
         lower(b, potential, goals[g].node, ground_cost * goals[g].distance);
-    for (int node; (node = take_lowest(b, potential)) >= 0; ++b->taken) {
+}
+
+bool th_potential_advance(th_buckets *buckets, const th_faces *faces, float *potential,
+                          uint64_t most) {
+    th_buckets own = *buckets, *b = &own; // its counters apart from those of other threads
+    const th_nodes *nodes = b->graph->nodes;
+    uint64_t end = b->taken + most;
+    int node = 0;
+    for (; b->taken < end && (node = take_lowest(b, potential)) >= 0; ++b->taken) {
         int nx = nodes->levels[th_node_level_of(nodes, node)].nx;
         const int step[TH_FACES] = {1, nx, -1, -nx};
         int then = b->links[node]
@@ -143,9 +150,18 @@ void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground
                 lower_neighbour(b, faces, potential, node, f, step);
         if (nodes->flags[node] & TH_NODE_PORTAL) lower_through_portals(b, faces, potential, node);
     }
+    *buckets = own;
+    if (node >= 0) return false;
     for (int i = 0; i < nodes->count; ++i)
         if (!(potential[i] < TH_CONTINUUM_FAR)) potential[i] = TH_UNREACHABLE;
-    buckets->taken = b->taken;
+    return true;
+}
+
+void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground_cost,
+                        const th_goal_node *goals, int goal_count, float *potential) {
+    th_potential_begin(buckets, ground_cost, goals, goal_count, potential);
+    while (!th_potential_advance(buckets, faces, potential, UINT64_MAX / 2)) {
+    }
 }
 
 // ---- marching

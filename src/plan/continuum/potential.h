@@ -41,6 +41,12 @@ typedef struct th_buckets {
 } th_buckets;
 
 bool th_buckets_create(th_buckets *buckets, const th_graph *graph, th_arena *arena);
+// A solution in parts: begin, then advance by at most so many nodes until that returns true. `potential` (nodes->count
+// values) is whole only then.
+void th_potential_begin(th_buckets *buckets, float ground_cost, const th_goal_node *goals,
+                        int goal_count, float *potential);
+bool th_potential_advance(th_buckets *buckets, const th_faces *faces, float *potential,
+                          uint64_t most);
 // Fills potential (nodes->count values).
 void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground_cost,
                         const th_goal_node *goals, int goal_count, float *potential);

@@ -1,0 +1,379 @@
+// What the planner `quickest` keeps in a world, and what it does with one agent: for its own files, host and device.
+//
+// Every TH_QUICKEST_INTERVAL the crowd is counted on a lattice, and the travel time to every goal in use is solved again,
+// some nodes in every step. Until a field is first solved agents follow the distance field. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_PLAN_QUICKEST_STATE_H
+#define TH_PLAN_QUICKEST_STATE_H
+#include "plan/continuum/potential.h"
+#include "plan/preferred.h"
+#include "plan/quickest/quickest.h"
+
+#define TH_QUICKEST_INTERVAL \
+    1.0f // [s] how often the crowd is counted; longer where it takes longer to solve
+
+enum {
+    TH_QUICKEST_LANES =
+        4, // fields that are solved at the same time, whatever the number of threads
+    TH_QUICKEST_BINS = 1024 // of a queue: seconds of travel time
+};
+
+// What agents add to a node, in parts of TH_QUICKEST_ONE: whole numbers, so that their order does not matter.
+enum { TH_QUICKEST_ONE = 1 << 16 };
+typedef struct th_crowd_sums {
+    uint32_t people, flow_x, flow_y;
+} th_crowd_sums;
+
+// Travel time to a goal for agents of a size, in metres of free ground at every node; TH_UNREACHABLE: no way.
+typedef struct th_quick_field {
+    int goal, size;
+    bool wanted;      // since the crowd was last counted
+    bool solved;      // `values` are whole
+    uint32_t version; // counts what they were
+    float *values;
+    th_goal_node *seeds;
+    int seed_count, seed_most;
+} th_quick_field;
+
+typedef struct th_quick_lane {
+    th_buckets buckets;
+    float *values;
+    int field; // that is being solved; the lane's next one follows it; field_count: none is left
+    bool begun;
+} th_quick_lane;
+
+typedef struct th_quickest {
+    th_arena arena; // of all this
+    th_nodes nodes;
+    th_graph graphs[TH_SIZE_MAX];
+    uint32_t graph_version; // of the walls that the graphs have
+    th_crowd_sums *sums;    // by node
+    uint32_t *walkers;      // by target and size: agents on their way to it
+    uint32_t *queue;        // by goal and bin: agents who chose it; a running sum once counted
+    float *density, *flow_x, *flow_y; // by node: [1/m2], [m/s] times density
+    float *fresh, *work;              // by node, of the count
+    th_faces faces[TH_SIZE_MAX];
+    th_quick_field *fields; // by goal and size; without values where no group wants them
+    int field_count;
+    th_quick_lane lanes[TH_QUICKEST_LANES];
+    uint32_t since;         // steps since the crowd was counted
+    bool counted;           // ever
+    uint64_t settled;       // nodes, of all solutions
+    uint32_t changes;       // of graphs, fields and queues
+    uint32_t crowd_version; // counts what faces and queues were
+} th_quickest;
+
+TH_BOTH static inline bool th_quickest_has(const th_world *world, int group) {
+    return group < world->scene->group_count &&
+           world->scene->groups[group].plan.model == TH_PLAN_QUICKEST;
+}
+
+TH_BOTH static inline const th_quick_field *
+th_quick_field_of(const th_quickest *s, const th_scene *scene, int goal, int size) {
+    return &s->fields[goal * scene->size_count + size];
+}
+
+// The target that a field leads the agent to; -1: none does.
+TH_BOTH static inline int th_quickest_target(const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
+    int g = (int)agents->group[i];
+    if (agents->phase[i] != TH_PHASE_WALKING || !th_quickest_has(world, g) || world->groups[g].led)
+        return -1;
+    return th_leg_target(&world->scene->groups[g], agents->leg[i]);
+}
+
+TH_BOTH static inline int th_quickest_size(const th_world *world, int i) {
+    return world->scene->size_count == 1 ? 0 : th_size_of(world, i);
+}
+
+// ---- reading a field
+
+// The value at a place: of the nearest node in sight.
+TH_BOTH static inline float th_quick_value(const th_quickest *s, const th_walls *walls,
+                                           const th_quick_field *f, int level, th_vec2 p) {
+    th_field_cell cell = th_field_cell_of(&s->nodes, level, p);
+    if (!cell.known) return TH_UNREACHABLE;
+    const th_graph *graph = &s->graphs[f->size];
+    int nx = s->nodes.levels[level].nx;
+    if (cell.inside && th_field_open_cell(graph, cell.node, nx)) {
+        const float *d = f->values + cell.node;
+        if (!(d[0] < TH_UNREACHABLE)) return TH_UNREACHABLE;
+        float low = d[0] + cell.s * (d[1] - d[0]), high = d[nx] + cell.s * (d[nx + 1] - d[nx]);
+        return low + cell.t * (high - low);
+    }
+    th_field_ask ask = {graph, walls, f->values, level, p, 0};
+    th_field_candidate best = th_field_best_in_sight(&ask, cell.column, cell.row, 1);
+    if (best.node < 0)
+        best = th_field_best_in_sight(&ask, cell.column, cell.row, TH_FIELD_NEAR_RINGS);
+    return best.node < 0 ? TH_UNREACHABLE : best.value;
+}
+
+// The way from a node. With costs per face the travel time T obeys (T_x / c_x)^2 + (T_y / c_y)^2 = 1, and the quickest way
+// is not down its gradient but along (T_x / c_x^2, T_y / c_y^2): out of an oncoming lane before on.
+TH_BOTH static inline th_vec2 th_quick_node_direction(const th_node_faces *costs, const float *t,
+                                                      int node, int nx) {
+    const int step[TH_FACES] = {1, nx, -1, -nx};
+    float along[2] = {0.0f, 0.0f};
+    for (int axis = 0; axis < 2; ++axis) {
+        float best = TH_CONTINUUM_SHUT;
+        for (int f = axis; f < TH_FACES; f += 2) {
+            float cost = costs[node].face[f];
+            if (cost >= TH_CONTINUUM_SHUT) continue;
+            float there = t[node + step[f]];
+            if (there + cost >= best) continue;
+            best = there + cost;
+            along[axis] = th_max(t[node] - there, 0.0f) / (cost * cost) * (f < 2 ? 1.0f : -1.0f);
+        }
+    }
+    return th_unit(th_v(along[0], along[1]));
+}
+
+// Where ways part, interpolated directions cancel; below this length agents go by sight. [-]
+#define TH_QUICKEST_RIDGE 0.3f
+
+TH_BOTH static inline bool th_quick_open_direction(const th_quickest *s, const th_field_ask *ask,
+                                                   const th_node_faces *costs,
+                                                   const th_field_cell *cell, th_vec2 *direction) {
+    int nx = s->nodes.levels[ask->level].nx, node = cell->node;
+    if (!cell->inside || !th_field_open_cell(ask->graph, node, nx) ||
+        ask->distance[node] >= TH_UNREACHABLE)
+        return false;
+    float a = cell->s, b = cell->t;
+    const float share[4] = {(1.0f - a) * (1.0f - b), a * (1.0f - b), (1.0f - a) * b, a * b};
+    const int step[4] = {0, 1, nx, nx + 1};
+    th_vec2 sum = {0.0f, 0.0f};
+    for (int k = 0; k < 4; ++k)
+        sum = th_add(sum, th_scale(share[k], th_quick_node_direction(costs, ask->distance,
+                                                                     node + step[k], nx)));
+    if (!(th_length2(sum) > TH_QUICKEST_RIDGE * TH_QUICKEST_RIDGE)) return false;
+    *direction = th_unit(sum);
+    return !(th_field_near_walls(&s->nodes, ask->walls, node) &&
+             th_field_runs_into_wall(ask, *direction));
+}
+
+TH_BOTH static inline th_way th_quick_way(const th_quickest *s, const th_walls *walls,
+                                          const th_quick_field *f, int level, th_vec2 p) {
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    const th_graph *graph = &s->graphs[f->size];
+    th_field_ask ask = {graph, walls, f->values, level, p, TH_FIELD_PULL_MAX};
+    th_field_cell cell = th_field_cell_of(&s->nodes, level, p);
+    if (!cell.known) return way;
+    if (th_quick_open_direction(s, &ask, s->faces[f->size].cost, &cell, &way.direction)) {
+        way.distance = f->values[cell.node];
+        return way;
+    }
+    return th_field_way_beside_walls(ask, cell.column, cell.row);
+}
+
+// ---- the choice between the goals of a leg
+
+TH_BOTH static inline int th_quick_bin(float value) {
+    float bin = value * (1.0f / (float)TH_WEIDMANN_FREE_SPEED);
+    return bin < (float)(TH_QUICKEST_BINS - 1) ? (int)bin : TH_QUICKEST_BINS - 1;
+}
+
+// Seconds to a goal from where it is `value` away.
+TH_BOTH static inline float th_quick_time(const th_quickest *s, const th_scene *scene, int goal,
+                                          float value) {
+    const th_goal *g = &scene->goals[goal];
+    float width = g->is_line ? th_length(th_sub(g->line.b, g->line.a)) : 0.0f;
+    int bin = th_quick_bin(value);
+    float ahead = bin > 0 ? (float)s->queue[goal * TH_QUICKEST_BINS + bin - 1] : 0.0f;
+    return th_exit_time(value * (1.0f / (float)TH_WEIDMANN_FREE_SPEED), ahead, width);
+}
+
+typedef struct th_quick_choice {
+    int goal; // -1: none is known
+    float value;
+} th_quick_choice;
+
+// The best goal of a target. `present`: the goal chosen so far, -1: none, which another must beat by the inertia.
+TH_BOTH static inline th_quick_choice th_quick_choose(const th_quickest *s, const th_scene *scene,
+                                                      const th_walls *walls, int target, int size,
+                                                      int present, float inertia, int level,
+                                                      th_vec2 p) {
+    const th_target *goals = &scene->targets[target];
+    th_quick_choice best = {-1, TH_UNREACHABLE};
+    float least = TH_UNREACHABLE;
+    for (int k = 0; k < goals->goal_count; ++k) {
+        int goal = goals->goals[k];
+        const th_quick_field *f = th_quick_field_of(s, scene, goal, size);
+        if (!f->solved) continue;
+        float value = th_quick_value(s, walls, f, level, p);
+        if (value >= TH_UNREACHABLE) continue;
+        float time = th_quick_time(s, scene, goal, value);
+        if (goal == present) time *= 1.0f - inertia;
+        if (time >= least) continue;
+        least = time;
+        best.goal = goal;
+        best.value = value;
+    }
+    return best;
+}
+
+// The person's own field: 1 + the chosen goal; 0: none yet.
+enum { TH_QUICKEST_GOAL, TH_QUICKEST_FIELDS };
+
+TH_BOTH static inline bool th_quick_is_goal_of(const th_target *target, int goal) {
+    for (int k = 0; k < target->goal_count; ++k)
+        if (target->goals[k] == goal) return true;
+    return false;
+}
+
+// Each agent has moments of its own, so that a crowd does not turn round at once.
+TH_BOTH static inline bool th_quick_reconsiders(const th_world *world, int i) {
+    const th_quickest_params *p =
+        (const th_quickest_params *)world->groups[world->agents.group[i]].plan_params;
+    uint64_t every = (uint64_t)th_max(1.0f, p->reconsider / world->dt + 0.5f);
+    uint32_t mixed = world->agents.id[i] * 2654435761u; // Knuth's multiplicative hash
+    return (world->step_count + (mixed >> 8)) % every == 0;
+}
+
+// The field that the agent follows; NULL: none is solved yet, or none leads there.
+TH_BOTH static inline const th_quick_field *th_quick_follow(const th_quickest *s,
+                                                            const th_planner *planner,
+                                                            const th_walls *walls, int target,
+                                                            int size, int i) {
+    const th_world *world = planner->world;
+    const th_scene *scene = planner->scene;
+    uint32_t *own = &th_own_words(world, TH_PLAN_QUICKEST, TH_QUICKEST_GOAL)[i];
+    int present = (int)*own - 1;
+    bool good = present >= 0 && th_quick_is_goal_of(&scene->targets[target], present) &&
+                th_quick_field_of(s, scene, present, size)->solved;
+    if (!good || th_quick_reconsiders(world, i)) {
+        const th_quickest_params *p =
+            (const th_quickest_params *)world->groups[world->agents.group[i]].plan_params;
+        th_quick_choice choice =
+            th_quick_choose(s, scene, walls, target, size, good ? present : -1, p->inertia,
+                            (int)world->agents.level[i], th_position(&world->agents, (uint32_t)i));
+        *own = (uint32_t)(choice.goal + 1);
+        present = choice.goal;
+    }
+    return present < 0 ? NULL : th_quick_field_of(s, scene, present, size);
+}
+
+// ---- one agent
+
+// This near to a goal in sight agents walk to its nearest point. Nearer than this nobody is in between; further away the
+// field knows which part of a wide exit is free. [m]
+#define TH_QUICKEST_NEAR_GOAL 0.75f
+
+// False: no field leads the agent.
+TH_BOTH static inline bool th_quickest_walker(const th_quickest *s, const th_planner *planner,
+                                              int i) {
+    const th_world *world = planner->world;
+    const th_agents *agents = &world->agents;
+    int target = th_quickest_target(world, i);
+    if (target < 0 || !s->counted) return false;
+    int size = th_quickest_size(world, i), level = (int)agents->level[i];
+    th_walls walls = th_walls_for(world->scene, planner->walls, size);
+    const th_quick_field *f = th_quick_follow(s, planner, &walls, target, size, i);
+    if (!f) return false;
+    th_vec2 at = th_position(agents, (uint32_t)i);
+    th_way way = th_quick_way(s, &walls, f, level, at);
+    if (way.distance >= TH_UNREACHABLE) return false;
+    if (way.distance < 4.0f * TH_QUICKEST_NEAR_GOAL) {
+        const th_target goal = {1, &f->goal};
+        th_goal_way(world->scene, &walls, &goal, level, at, agents->radius[i],
+                    th_velocity(agents, (uint32_t)i), TH_QUICKEST_NEAR_GOAL, &way);
+    }
+    float speed = agents->speed[i];
+    if (world->scene->zone_count > 0)
+        speed *= th_zone_factor(world->scene, level, at, way.direction);
+    agents->preferred_x[i] = speed * way.direction.x;
+    agents->preferred_y[i] = speed * way.direction.y;
+    return true;
+}
+
+// Preferred velocity of one of the planner's agents; 1: the goal cannot be reached.
+TH_BOTH static inline int th_quickest_plan(const th_quickest *s, const th_planner *planner, int i) {
+    if (th_quickest_walker(s, planner, i)) return 0;
+    return th_plan_person(planner, i, th_goes_straight(planner, planner->world->agents.group[i]));
+}
+
+// ---- counting
+
+#ifdef TH_DEVICE_CODE
+#define TH_QUICKEST_COUNTER TH_ON_GPU
+#else
+#define TH_QUICKEST_COUNTER
+#endif
+TH_QUICKEST_COUNTER static inline void th_quick_add(uint32_t *sum, float value) {
+    float parts = th_clamp(value * (float)TH_QUICKEST_ONE, -1e9f, 1e9f);
+    uint32_t whole = (uint32_t)(int32_t)(parts + (parts < 0.0f ? -0.5f : 0.5f));
+#ifdef TH_DEVICE_CODE
+    th::add(sum, whole);
+#else
+    *sum += whole;
+#endif
+}
+
+// Adds the agent to the nodes around it in begin .. end - 1. Nobody is felt behind a wall: beside one an agent counts at the
+// nearest node in sight.
+TH_QUICKEST_COUNTER static inline void th_quick_count_person(const th_quickest *s,
+                                                             const th_walls *walls,
+                                                             const th_agents *agents, uint32_t i,
+                                                             int begin, int end) {
+    int level = (int)agents->level[i];
+    th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
+    th_field_cell cell = th_field_cell_of(&s->nodes, level, p);
+    int nx = s->nodes.levels[level].nx;
+    if (!cell.known || !cell.inside || cell.node + nx + 1 < begin || cell.node >= end) return;
+    float a = cell.s, b = cell.t;
+    float share[4] = {(1.0f - a) * (1.0f - b), a * (1.0f - b), (1.0f - a) * b, a * b};
+    const int step[4] = {0, 1, nx, nx + 1};
+    if (!th_field_open_cell(&s->graphs[0], cell.node, nx)) {
+        int nearest = -1;
+        for (int k = 0; k < 4; ++k) {
+            th_vec2 node =
+                th_node_position(&s->nodes, &s->nodes.levels[level], cell.node + step[k]);
+            if (s->nodes.flags[cell.node + step[k]] & TH_NODE_WALKABLE &&
+                (nearest < 0 || share[k] > share[nearest]) &&
+                th_walls_first_crossing(walls, level, p, node, NULL) < 0)
+                nearest = k;
+        }
+        for (int k = 0; k < 4; ++k) share[k] = k == nearest ? 1.0f : 0.0f;
+    }
+    for (int k = 0; k < 4; ++k) {
+        int node = cell.node + step[k];
+        if (node < begin || node >= end || share[k] == 0.0f) continue;
+        th_quick_add(&s->sums[node].people, share[k]);
+        th_quick_add(&s->sums[node].flow_x, share[k] * v.x);
+        th_quick_add(&s->sums[node].flow_y, share[k] * v.y);
+    }
+}
+
+// Where the agent counts in the queues: the place of its goal and bin, -1: nowhere.
+TH_BOTH static inline int th_quick_place_in_queue(const th_quickest *s, const th_world *world,
+                                                  const th_walls *all, int i) {
+    int goal = (int)th_own_words(world, TH_PLAN_QUICKEST, TH_QUICKEST_GOAL)[i] - 1;
+    if (goal < 0 || world->scene->goals[goal].is_line == false) return -1;
+    int size = th_quickest_size(world, i);
+    const th_quick_field *f = th_quick_field_of(s, world->scene, goal, size);
+    if (!f->solved) return -1;
+    th_walls walls = th_walls_for(world->scene, *all, size);
+    float value = th_quick_value(s, &walls, f, (int)world->agents.level[i],
+                                 th_position(&world->agents, (uint32_t)i));
+    return value < TH_UNREACHABLE ? goal * TH_QUICKEST_BINS + th_quick_bin(value) : -1;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// ---- quickest.c, also for the device
+
+// Graphs for the walls as they are; true: the crowd is to be counted in this step.
+bool th_quickest_begin(th_quickest *s, const th_world *world);
+// After `sums`, `walkers` and `queue` were counted: what the crowd costs, and which fields to solve.
+void th_quickest_take_crowd(th_quickest *s, const th_world *world);
+// The step's share of the solutions.
+void th_quickest_advance(th_quickest *s, const th_world *world);
+
+// ---- crowd.c
+
+// Sums to densities and flows, spread over the nodes around, and the cost of every face.
+void th_quickest_spread(th_quickest *s, const th_world *world);
+void th_quickest_make_faces(th_quickest *s, const th_world *world);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,265 @@
+// The plan quickest: around jams, to the exit that is reached first, over the whole width; the same for any number of threads
+// and after a restore. SPDX-License-Identifier: Apache-2.0
+#include "plan/quickest/quickest.h"
+#include "support.h"
+#include <stdlib.h>
+
+// ---- formulas
+
+static void speeds(void **state) {
+    (void)state;
+    const float free_speed = (float)TH_WEIDMANN_FREE_SPEED;
+    assert_float_equal(th_crowd_speed(0.0f, 0.0f), 1.0f, 1e-6f);
+    // Those who walk my way at my speed cost nothing, however dense they are.
+    assert_float_equal(th_crowd_speed(3.0f, 1.0f), 1.0f, 1e-6f);
+    // Among those who stand, Weidmann's speed: 0.61 m/s at 2 people/m2.
+    assert_float_equal(free_speed * th_crowd_speed(2.0f, 0.0f), 0.61f, 0.01f);
+    // Oncoming ones cost twice as much speed as standing ones.
+    float standing = 1.0f - th_crowd_speed(1.0f, 0.0f),
+          oncoming = 1.0f - th_crowd_speed(1.0f, -1.0f);
+    assert_float_equal(oncoming, 2.0f * standing, 1e-5f);
+    assert_float_equal(th_crowd_speed(9.0f, -1.0f), TH_QUICKEST_LEAST, 1e-6f);
+}
+
+static void queues(void **state) {
+    (void)state;
+    assert_float_equal(th_exit_time(10.0f, 0.0f, 1.0f), 10.0f, 1e-6f);
+    // 190 people before a metre take 100 s; those who leave while one walks are no delay.
+    assert_float_equal(th_exit_time(10.0f, 190.0f, 1.0f), 100.0f, 1e-3f);
+    assert_float_equal(th_exit_time(100.0f, 19.0f, 1.0f), 100.0f, 1e-3f);
+    assert_float_equal(th_exit_time(10.0f, 190.0f, 0.0f), 10.0f, 1e-6f); // not a line
+}
+
+// ---- scenes
+
+static th_scene *scene_with(const char *format, const char *plan) {
+    char text[2000];
+    snprintf(text, sizeof text, format, plan);
+    return scene_of(text);
+}
+
+// 200 people and two exits of 1 m, the far one 20 m further on.
+typedef struct two_exits {
+    double time;                // until all are out [s]
+    int far;                    // people who left by the far exit
+    double last_near, last_far; // [s]
+    double changes;             // of the goal, per person
+} two_exits;
+
+static int count_changes(th_world *world, int field, uint32_t *before) {
+    int changes = 0, count = (int)th_world_statistics(world).inside;
+    const uint32_t *goal = th_world_map(world, field, TH_ACCESS_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+    for (int i = 0; i < count; ++i) {
+        changes += before[id[i]] != 0 && goal[i] != before[id[i]];
+        before[id[i]] = goal[i];
+    }
+    th_world_unmap(world, field);
+    th_world_unmap(world, TH_FIELD_ID);
+    return changes;
+}
+
+static two_exits leave_by_two(const char *plan) {
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 10]}}],
+        "exits": [{"id": "near", "line": [[4, 0], [5, 0]]}, {"id": "far", "line": [[25, 0], [26, 0]]}],
+        "groups": [{"area": {"rect": [0.5, 0.5, 12, 9.5]}, "count": 200, "to": ["near", "far"],
+            "plan": %s}],
+        "run": {"step": 0.1}});
+    th_scene *scene = scene_with(format, plan);
+    th_world *world = world_of(scene, 1, 1);
+    int field = th_world_field(world, "quickest.goal"), changes = 0;
+    uint32_t before[201] = {0};
+    two_exits found = {0};
+    for (int step = 0; step < 3000 && th_world_statistics(world).left < 200; ++step) {
+        th_world_step(world, 1);
+        if (field >= 0) changes += count_changes(world, field, before);
+        found.time = th_world_time(world);
+    }
+    assert_int_equal(th_world_statistics(world).left, 200);
+    th_exit_count near = th_world_exit(world, 0), far = th_world_exit(world, 1);
+    found.far = (int)far.left;
+    found.last_near = near.last_time;
+    found.last_far = far.last_time;
+    found.changes = (double)changes / 200.0;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return found;
+}
+
+static void a_queue_sends_people_to_the_other_exit(void **state) {
+    (void)state;
+    two_exits shortest = leave_by_two("\"field\""), quickest = leave_by_two("\"quickest\"");
+    print_message(
+        "  %d of 200 by the far exit; last at %.1f and %.1f s; goals changed %.2f times a "
+        "person; by the shortest way %.1f s\n",
+        quickest.far, quickest.last_near, quickest.last_far, quickest.changes, shortest.time);
+    assert_int_equal(shortest.far, 0);
+    assert_true(quickest.far > 60);
+    assert_true(quickest.time < 0.75 * shortest.time);
+    double later = fmax(quickest.last_near, quickest.last_far);
+    assert_true(fabs(quickest.last_near - quickest.last_far) < 0.15 * later);
+    // Nobody runs to and fro.
+    assert_true(quickest.changes < 1.0);
+}
+
+// Somebody who would save less than the inertia stays.
+static void inertia_keeps_people(void **state) {
+    (void)state;
+    two_exits stubborn = leave_by_two(TH_JSON({"model": "quickest", "inertia": 1}));
+    assert_true(stubborn.changes == 0.0);
+    two_exits wavering =
+        leave_by_two(TH_JSON({"model": "quickest", "inertia": 0, "reconsider": 0.5}));
+    two_exits usual = leave_by_two("\"quickest\"");
+    print_message("  goals changed %.2f times a person, without inertia %.2f\n", usual.changes,
+                  wavering.changes);
+    assert_true(wavering.changes > 1.5 * usual.changes);
+}
+
+// Until all of the group `walkers` are out [s].
+static double time_until(const th_scene *scene, int walkers) {
+    th_world *world = world_of(scene, 1, 1);
+    while ((int)th_world_statistics(world).left < walkers && th_world_time(world) < 300.0)
+        th_world_step(world, 1);
+    double time = th_world_time(world);
+    th_world_destroy(world);
+    return time;
+}
+
+static void around_those_who_stand(void **state) {
+    (void)state;
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 16, 14]}}],
+        "exits": [{"id": "east", "line": [[16, 1], [16, 13]]}],
+        "groups": [{"area": {"rect": [0.5, 4, 4, 10]}, "count": 60, "to": "east", "plan": %s},
+            {"area": {"rect": [7, 4.5, 9, 9.5]}, "count": 40, "to": "east", "speed": 0.02}],
+        "run": {"step": 0.1}});
+    double time[2];
+    for (int k = 0; k < 2; ++k) {
+        th_scene *scene = scene_with(format, k == 0 ? "\"field\"" : "\"quickest\"");
+        time[k] = time_until(scene, 60);
+        th_scene_destroy(scene);
+    }
+    print_message("  60 pass 40 who stand: %.1f s by the shortest, %.1f s by the quickest way\n",
+                  time[0], time[1]);
+    assert_true(time[1] < 0.6 * time[0]);
+}
+
+// Through a wide exit from the side: how far from its near end people cross, on average [m].
+static double mean_place(const char *plan) {
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 12]}}],
+        "exits": [{"id": "wide", "line": [[10, 0], [18, 0]]}],
+        "groups": [{"area": {"rect": [0.5, 0.5, 8, 11.5]}, "count": 200, "to": "wide", "plan": %s}],
+        "run": {"step": 0.1}});
+    th_scene *scene = scene_with(format, plan);
+    th_world *world = world_of(scene, 1, 1);
+    float last[201] = {0.0f}; // where somebody was seen last
+    while (th_world_statistics(world).left < 200 && th_world_time(world) < 200.0) {
+        int count = (int)th_world_statistics(world).inside;
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+        for (int i = 0; i < count; ++i) last[id[i]] = x[i];
+        th_world_unmap(world, TH_FIELD_POSITION_X);
+        th_world_unmap(world, TH_FIELD_ID);
+        th_world_step(world, 1);
+    }
+    assert_int_equal(th_world_statistics(world).left, 200);
+    double sum = 0.0;
+    for (int i = 1; i <= 200; ++i) sum += (double)last[i] - 10.0;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return sum / 200.0;
+}
+
+static void over_the_width_of_an_exit(void **state) {
+    (void)state;
+    double shortest = mean_place("\"field\""), quickest = mean_place("\"quickest\"");
+    print_message("  an exit of 8 m is crossed %.2f m from its near end by the shortest, %.2f m by "
+                  "the quickest way\n",
+                  shortest, quickest);
+    assert_true(quickest > 1.3 * shortest);
+}
+
+// ---- the clock
+
+static const char doors[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 20, 20]}, "walls": [[[10, 0], [10, 2]],
+        [[10, 4], [10, 16]], [[10, 18], [10, 20]]]}],
+    "doors": [{"id": "south", "line": [[10, 2], [10, 4]], "schedule": [{"time": 4, "open": false}]},
+        {"id": "north", "line": [[10, 16], [10, 18]]}],
+    "exits": [{"id": "east", "line": [[20, 1], [20, 6]]}, {"id": "north_east", "line": [[20, 14], [20, 19]]}],
+    "groups": [{"area": {"rect": [0.5, 0.5, 8, 8]}, "count": 60, "to": ["east", "north_east"], "plan": "quickest"}],
+    "run": {"step": 0.1}});
+
+static double value_of(const th_world *world, const char *name) {
+    th_model_value values[8];
+    int count =
+        th_world_model_statistics(world, th_model_find(TH_STAGE_PLAN, "quickest"), values, 8);
+    for (int k = 0; k < count && k < 8; ++k)
+        if (strcmp(values[k].name, name) == 0) return values[k].value;
+    fail_msg("there is no %s", name);
+    return 0.0;
+}
+
+// Every field once a second, and no step with more than its share.
+static void work_is_spread_over_steps(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(doors);
+    th_world *world = world_of(scene, 1, 1);
+    double nodes = 0.0, before = 0.0, most = 0.0;
+    for (int step = 0; step < 35; ++step) {
+        th_world_step(world, 1);
+        double settled = value_of(world, "nodes_settled");
+        most = fmax(most, settled - before);
+        before = settled;
+    }
+    nodes = value_of(world, "nodes");
+    // Counted at 0, 1, 2 and 3 s; two fields each, the last ones under way.
+    assert_int_equal((int)value_of(world, "solutions"), 6);
+    assert_true(most < 0.35 * nodes);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void doors_that_shut_are_left(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(doors);
+    th_world *world = world_of(scene, 1, 1);
+    assert_true(run_to_end(world, 120.0) < 60.0);
+    assert_int_equal(th_world_statistics(world).left, 60);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void any_threads(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(doors);
+    assert_any_threads(scene, 3, 65);
+    th_scene_destroy(scene);
+}
+
+// In the middle between two counts, into a world that has seen another crowd.
+static void restored(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(doors);
+    assert_restores(scene, 26, 24);
+    assert_restores(scene, 45, 24);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speeds),
+        cmocka_unit_test(queues),
+        cmocka_unit_test(a_queue_sends_people_to_the_other_exit),
+        cmocka_unit_test(inertia_keeps_people),
+        cmocka_unit_test(around_those_who_stand),
+        cmocka_unit_test(over_the_width_of_an_exit),
+        cmocka_unit_test(work_is_spread_over_steps),
+        cmocka_unit_test(doors_that_shut_are_left),
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(restored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
