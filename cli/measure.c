@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "report/folder.h"
-#include "report/survey.h"
+#include "report/report.h"
 #include "throng/record.h"
 #include "throng/scene_view.h"
 #include <stdio.h>

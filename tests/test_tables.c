@@ -3,7 +3,7 @@
 #include "observe/observer.h"
 #include "report/findings.h"
 #include "report/report.h"
-#include "report/table_file.h"
+#include "report/tables.h"
 #include "support.h"
 #include <jansson.h>
 #include <locale.h>

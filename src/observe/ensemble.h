@@ -3,7 +3,7 @@
 #ifndef TH_OBSERVE_ENSEMBLE_H
 #define TH_OBSERVE_ENSEMBLE_H
 #include "core/statistics.h"
-#include "observe/observation.h"
+#include "observe/observer.h"
 
 // How many were in danger, as one number per run. At 6 /m2 people are pressed together and cannot choose where
 // they go; 10 s leave out those who only pass through a squeeze. Ours: no norm has such a figure.

@@ -1,8 +1,169 @@
-// Watches a run and fills an observation. Samples at fixed simulated times only, so that what is
-// measured does not depend on who looked when. SPDX-License-Identifier: Apache-2.0
+// What is seen of one run (th_observation), and the observer that fills it. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_OBSERVER_H
 #define TH_OBSERVE_OBSERVER_H
-#include "observe/observation.h"
+#include "throng/world.h"
+
+// A line or area people are counted at. Counts are cumulative, one per sample.
+typedef enum th_counter_kind { TH_COUNT_EXIT, TH_COUNT_DOOR, TH_COUNT_LINE } th_counter_kind;
+typedef struct th_counter {
+    th_counter_kind kind;
+    const char *id; // the scene's
+    int level;
+    double width;                           // [m]; 0 for an exit that is an area
+    const char *forward_to, *backward_to;   // "east", "north-west", ...; exits: "out"
+    uint32_t *forward, *backward;           // per sample; exits count forward only
+    double first_time, last_time;           // [s] NaN: nobody yet
+    uint64_t forward_total, backward_total; // at the end, which may lie between samples
+} th_counter;
+
+// A measurement area: density by three methods (density.h, with their defaults) and the mean speed of those in
+// it, one per sample.
+typedef struct th_area_series {
+    const char *id; // the scene's
+    int level;
+    double area;            // walkable part [m2]
+    float *density, *speed; // classic: people counted
+    float *voronoi_density, *gaussian_density;
+} th_area_series;
+
+// Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be
+// added. observer_map.c says how the density of a cell is taken and how exact it is.
+typedef struct th_map {
+    int level;
+    float min_x, min_y; // lower left corner, relative to the scene origin [m]
+    float cell;         // [m]
+    int nx, ny;
+    float *walkable;      // share of the cell that is floor [-]
+    double *density_sum;  // [1/m2] x samples
+    float *density_max;   // [1/m2]
+    double *person_count; // people in the cell, summed over samples
+    double *speed_sum;    // of those who were not told to stand or wait [m/s]
+    double *walker_count; // how many those are, summed over samples
+    double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
+    // Of density_sum and dense_time the part after the time of use (th_observation.use_sample_count).
+    double *density_late, *dense_late;
+    double *jam_time;   // person-seconds below the jam speed
+    float *lying_count; // people on the ground in the cell, summed over samples
+    // Helbing's crowd pressure: density x variance of velocity, where enough people are (observer_map.c) [1/s2]
+    double *crowd_pressure_sum;  // over the samples that have one
+    float *crowd_pressure_count; // how many those are
+    float *crowd_pressure_max;
+    // Seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs.
+    double *turbulent_time;
+    // Contact forces (th_world_contact_forces). The load that squeezes a body is half the sum of the forces on it.
+    float *load_max;   // highest of anybody in the cell [N]
+    double *load_time; // person-seconds above th_load_bounds[0]
+    // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. observer_exposure.c [m2/s]
+    double *pressure_sum; // over all samples; before the first step it is 0
+    float *pressure_max;
+    double outside_count; // people beyond the grid (an open plane has no end), summed over samples
+} th_map;
+// The arrays that runs add up, in the order in which a checkpoint holds them. X(name)
+// clang-format off
+#define TH_MAP_SUMS(X)                                                                       \
+    X(density_sum) X(density_max) X(person_count) X(speed_sum) X(walker_count) X(dense_time) \
+    X(density_late) X(dense_late) X(jam_time) X(lying_count)                                 \
+    X(crowd_pressure_sum) X(crowd_pressure_count) X(crowd_pressure_max) X(turbulent_time)    \
+    X(load_max) X(load_time)
+// clang-format on
+
+// One person, index = id - 1. Times in seconds, NaN: not yet. What somebody does is looked at when
+// samples are taken: of the time between two samples one half goes to what was done before and one half
+// to what is done after (who was told how long to wait: exactly that long), so times are right to about
+// one interval and add up to end - start at most.
+// Paths are straight between samples; the first and last piece are speed x time.
+// group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
+// between two samples. An end_time with exit -1: the event was lost in a crowd (events_lost); counters count them.
+// Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
+enum { TH_EXPOSURES = 3 };
+extern const float th_exposure_bounds[TH_EXPOSURES]; // 4, 6, 8 [1/m2]
+// Loads on the body [N], observer_exposure.c. The time between two looks at the forces counts for the later one.
+enum { TH_LOADS = 3 };
+extern const float th_load_bounds[TH_LOADS]; // 623, 1112, 6227
+typedef struct th_person {
+    float start_time, end_time;   // appeared, left through an exit
+    float wait_time;              // standing or waiting because told to
+    float jam_time;               // walking, but slower than the jam speed
+    float lying_time;             // on the ground after a fall
+    float path_length;            // [m]
+    float exposure[TH_EXPOSURES]; // seconds above each of th_exposure_bounds
+    float peak_pressure; // highest TH_GRID_PRESSURE met at a sample [m2/s]; NaN: no model has one
+    float peak_load;     // highest load met at a sample [N]
+    float peak_line;     // highest sum of contact forces over the circumference [N/m]
+    float load_time[TH_LOADS]; // seconds above each of th_load_bounds
+    int16_t group, exit;       // exit: index of the goal, -1: not left
+} th_person;
+
+// Some people's ways for the figure of trajectories: one point per sample.
+typedef struct th_track {
+    uint32_t id;
+    int group;
+    int first_sample, count;
+    float *x, *y;
+    uint8_t *level;
+} th_track;
+
+// Who has not arrived when the run ends.
+typedef struct th_left_behind {
+    float x, y;
+    int level, group;
+    th_phase phase;
+} th_left_behind;
+
+typedef struct th_observation {
+    uint64_t seed, hash;
+    bool done;        // nobody on the way and nobody to come
+    bool interrupted; // stopped by the user
+    bool timed_out;   // an until-empty run that hit its limit
+    double step;      // [s]
+    double wall_seconds;
+    th_statistics statistics; // at the end
+    uint64_t events_lost;
+
+    double interval; // between samples [s]; sample k is at k * interval
+    int sample_count;
+    uint32_t *spawned, *inside, *left; // per sample
+    uint32_t *overlapping;             // people overlapping somebody by more than 1 cm, per sample
+    uint32_t *jammed;                  // people walking slower than the jam speed, per sample
+    // Of a run until empty the time until 95 % of all had left, or, where fewer ever did, until the last of them had:
+    // shares of the time are of this one, so that a few who stay do not dilute them. Else the whole time.
+    int use_sample_count; // samples in it, each stands for an interval
+
+    th_counter *counters;
+    int counter_count;
+    th_area_series *areas;
+    int area_count;
+    th_map *maps; // one per level
+    int map_count;
+    th_person *people;
+    int person_count;
+    th_track *tracks;
+    int track_count;
+    th_left_behind *left_behind; // filled at the end
+    int left_behind_count;
+} th_observation;
+
+// Frees all arrays; the struct itself stays, empty. Zeroed is fine.
+void th_observation_release(th_observation *observation);
+void th_map_release(th_map *map);
+
+// When the last person left; NaN while people are inside or nobody ever left.
+double th_egress_time(const th_observation *observation);
+
+// Slower than this while walking is a jam [m/s]. No norm gives a number. Weidmann's curve (1993) falls to
+// 0.2 m/s at 3.7 /m2 and SFPE's at 3.2 /m2, both just below what IMO calls congestion, and nobody
+// walks so slowly by choice: the slowest preferred speed (0.5 m/s) on stairs (factor 0.5) is 0.25 m/s.
+#define TH_JAM_SPEED 0.2f
+// IMO MSC.1/Circ.1533: congestion is a local density above 4 /m2. [1/m2]
+#define TH_DENSE 4.0f
+// Helbing, Johansson, Al-Abideen 2007 (Phys. Rev. E 75, 046109): crowd pressure from which they saw
+// turbulence, in a packed crowd. [1/s2]
+#define TH_TURBULENT 0.02
+
+// ---- the observer
+
+// Watches a run and fills an observation. Samples at fixed simulated times only, so that what is
+// measured does not depend on who looked when.
 
 typedef struct th_observer th_observer;
 

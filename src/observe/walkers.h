@@ -1,6 +1,5 @@
-// Everybody of a recording, one after the other: when they came and went, how far they walked, how long they
-// stood, how smoothly; who crosses a line, when and which way, with flow, N-t curve and time headways from it. Fed
-// moment by moment. SPDX-License-Identifier: Apache-2.0
+// People of a recording, moment by moment: when they came and went, how far they walked, how long they stood, how
+// smoothly; crossings of lines with flow, N-t curve and time headways; distances between neighbours and overlaps. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_WALKERS_H
 #define TH_OBSERVE_WALKERS_H
 #include "core/statistics.h"
@@ -113,4 +112,33 @@ typedef struct th_line_flow {
 // TH_NO_MEMORY is the only failure.
 th_result th_line_flow_of(const th_line_watch *line, bool forward, th_line_flow *flow,
                           th_error *error);
+
+// ---- distances and overlaps
+
+// How near people come to each other: distance to the nearest, and bodies that overlap.
+
+// Overlaps below this are touch, not collision; as in the statistics of a run. [m]
+#define TH_TOUCH 0.01
+
+typedef struct th_spacing th_spacing;
+
+typedef struct th_spacing_totals {
+    // Centre to the nearest other centre on the level, everybody at every moment [m].
+    th_histogram nearest;
+    double radius;      // bodies [m]; 0: no collisions were looked for
+    int64_t collisions; // times a pair began to overlap by more than TH_TOUCH
+    int64_t pairs;      // overlapping pairs, added up over moments
+    double pair_time;   // [s] all overlaps together
+    double longest;     // [s] one overlap
+    double deepest;     // [m] 2 radius - distance, at worst
+    double person_time; // [s] everybody's time, to compare with
+} th_spacing_totals;
+
+// NULL: no memory. radius 0: nearest distances only.
+th_spacing *th_spacing_create(double radius);
+void th_spacing_destroy(th_spacing *spacing);
+// Every moment, in order. False: no memory.
+bool th_spacing_see(th_spacing *spacing, const th_moment *moment);
+// Ends what is still going on.
+const th_spacing_totals *th_spacing_finish(th_spacing *spacing);
 #endif

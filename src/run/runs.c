@@ -4,7 +4,7 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/statistics.h"
-#include "report/summary.h"
+#include "report/tables.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>

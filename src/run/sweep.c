@@ -3,7 +3,7 @@
 #include "report/sweep.h"
 #include "core/error.h"
 #include "report/folder.h"
-#include "report/table_file.h"
+#include "report/tables.h"
 #include "run/runs.h"
 #include "run/simulation.h"
 #include "run/vary.h"

@@ -175,7 +175,7 @@ bool th_studio_is_of_people(th_studio_layer_kind kind); // they alone make it
 // False: no memory, or the layer is not one that people alone make.
 bool th_studio_map_people(const th_studio_moment *moment, th_studio_layer_kind kind, int level,
                           th_studio_field *field);
-// ---- maps of the world, world_map.c: of field->level and, where the layer is of one, field->target. False: no memory, or
+// ---- maps of the world, maps.c: of field->level and, where the layer is of one, field->target. False: no memory, or
 // the world has none.
 bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_studio_layer_kind kind,
                          th_studio_field *field);

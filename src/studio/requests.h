@@ -9,7 +9,7 @@ typedef json_t *th_request_fn(th_studio *studio, const json_t *asked, uint64_t c
                               th_error *error);
 th_request_fn th_do_set, th_do_model, th_do_edit, th_do_undo, th_do_redo; // edits.c
 th_request_fn th_do_open, th_do_new, th_do_save, th_do_templates, th_do_template, th_do_compare,
-    th_do_upload; // scenes.c
+    th_do_upload; // requests.c
 
 enum { TH_REQUEST_IDS = 4096 }; // elements of a kind that requests can name
 json_t *th_request_refuse(th_error *error, const char *member, const char *text); // always NULL
@@ -28,7 +28,7 @@ int th_request_group(const th_scene_view *scene, const json_t *given, th_error *
 void th_studio_tell_edited(th_studio *studio, int world, const char *text, const char *how,
                            int lost);
 
-// ---- people_edits.c
+// ---- people, edits.c
 json_t *th_edit_people(th_studio *studio, int w, const json_t *asked, th_error *error);
 json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_error *error);
 #endif

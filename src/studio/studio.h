@@ -179,7 +179,7 @@ void th_charts_doubts(th_studio *studio, int world);
 void th_studio_warn(th_studio *studio, int world, const char *key, int level, const th_vec2 *place,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-// ---- recorded.c
+// ---- counts of a recording, charts.c
 typedef struct th_recorded th_recorded;
 th_recorded *th_recorded_create(const th_scene_view *scene);
 void th_recorded_release(th_recorded *recorded);
@@ -196,12 +196,12 @@ void th_studio_answer(th_studio *studio, const th_studio_request *request);
 void th_studio_tell_scene(th_studio *studio, int world);
 void th_studio_greet(th_studio *studio, uint64_t client); // 0: everybody
 
-// ---- scenes.c
+// ---- scenes, requests.c
 void th_upload_end(th_upload *upload); // closes and removes the file
 // Bytes that base64 stands for, at most `length`; SIZE_MAX: it is none.
 size_t th_base64_decode(const char *text, size_t length, unsigned char *bytes);
 
-// ---- history.c
+// ---- the last minutes, play.c
 void th_history_add(th_studio_history *history, th_studio_moment *moment, size_t most_bytes);
 // The latest of a world not after `time`; NULL: none.
 th_studio_moment *th_history_at(const th_studio_history *history, int world, double time);
@@ -241,7 +241,7 @@ typedef struct th_video_def {
 th_result th_video_write(const th_studio *studio, const char *path, const th_video_def *def,
                          th_error *error);
 
-// ---- film.c
+// ---- films of the page, video.c
 // The same in 3D, drawn by the studio's page in a browser without a window.
 th_result th_film_write(th_studio *studio, const char *path, const th_video_def *def,
                         th_error *error);

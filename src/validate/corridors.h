@@ -1,7 +1,7 @@
 // Corridors without and with ends, and runs kept as recordings. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_CORRIDORS_H
 #define TH_VALIDATE_CORRIDORS_H
-#include "observe/fundamental.h"
+#include "observe/survey.h"
 #include "throng/record.h"
 #include "throng/throng.h"
 #include "validate/measured.h"

@@ -6,7 +6,7 @@
 #include "formula/weidmann.h"
 #include "record/moment.h"
 #include "report/folder.h"
-#include "report/table_file.h"
+#include "report/tables.h"
 #include "throng/scene_view.h"
 #include "validate/corridors.h"
 #include <errno.h>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_DIAGRAM_H
 #define TH_VALIDATE_DIAGRAM_H
-#include "observe/fundamental.h"
+#include "observe/survey.h"
 #include "throng/base.h"
 #include "throng/scene.h"
 #include "validate/measured.h"

@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/pool.h"
-#include "report/table_file.h"
+#include "report/tables.h"
 #include <math.h>
 #include <omp.h>
 #include <stdarg.h>

@@ -1,9 +1,14 @@
-// A table (or summary.json) being written, in place when it is complete: nobody reads half a file.
-// SPDX-License-Identifier: Apache-2.0
-#ifndef TH_REPORT_TABLE_FILE_H
-#define TH_REPORT_TABLE_FILE_H
+// Tables and summaries of runs. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_REPORT_TABLES_H
+#define TH_REPORT_TABLES_H
 #include "core/file.h"
+#include "report/report.h"
 #include <jansson.h>
+#include <stdio.h>
+
+// ---- table files
+
+// A table (or summary.json) being written, in place when it is complete: nobody reads half a file.
 
 typedef struct th_table_file {
     th_file_writer writer;
@@ -24,4 +29,18 @@ void th_table_json(th_table_file *table, const json_t *value);
 void th_csv_field(FILE *file, const char *text);
 // Puts it in place. Any failure since th_table_open shows here: TH_NO_FILE with the file's name and the cause.
 th_result th_table_close(th_table_file *table, th_error *error);
+
+// ---- summaries
+
+// The results of a run, or of many: summary.json for programs, text for people.
+
+// The object itself, to be released; NULL with an error, which must not be NULL.
+json_t *th_report_summary_json(const th_report_def *def, th_error *error);
+th_result th_report_summary(const th_report_def *def, th_error *error);
+
+// One run: people, exits, doors, lines, areas. summary.c
+void th_report_print_run(FILE *out, const th_scene_view *scene, const char *scene_file,
+                         const th_observation *observation);
+// Many runs: mean, median, 95th percentile, interval of the egress time.
+void th_report_print_sample(FILE *out, const th_ensemble *ensemble);
 #endif
