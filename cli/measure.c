@@ -1,6 +1,7 @@
 // throng measure: density, speed, flow and more of a recording, of people or of agents.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "observe/findings.h"
 #include "report/folder.h"
 #include "report/report.h"
 #include "throng/record.h"
@@ -116,6 +117,16 @@ static int write_results(const request *r, const th_survey *survey) {
     return TH_EXIT_OK;
 }
 
+// What the maps of the whole ground say; nothing where no scene can be made of it.
+static void print_recording_findings(const request *r) {
+    th_findings *findings = NULL;
+    th_error error = {0};
+    if (th_motion_findings(r->path, &r->def.motion, r->def.walkable, &findings, &error) != TH_OK)
+        printf("\nfindings: none could be made: %s\n", error.message);
+    th_print_findings(findings);
+    th_findings_destroy(findings);
+}
+
 static int measure(request *r) {
     th_error error = {0};
     th_survey *survey = NULL;
@@ -134,6 +145,7 @@ static int measure(request *r) {
         return result == TH_BAD_ARGUMENT ? TH_EXIT_USAGE : code;
     }
     if (!r->quiet) th_survey_print(stdout, r->path, survey);
+    if (!r->quiet && !survey->stopped) print_recording_findings(r);
     int code = r->out ? write_results(r, survey) : TH_EXIT_OK;
     if (code == TH_EXIT_OK && survey->stopped) code = TH_EXIT_INTERRUPTED;
     th_survey_destroy(survey);

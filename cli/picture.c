@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "core/statistics.h"
+#include "observe/kernel.h"
 #include "report/folder.h"
 
 // For the doors' state at the start; afterwards events tell.
@@ -178,7 +179,7 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
         good = influences != NULL;
     }
     if (good && s->colour_by == TH_BY_DENSITY) {
-        density = th_crowd_density(&crowd.moment);
+        density = th_people_density(view->scene, &crowd.moment);
         good = density != NULL;
     }
     if (good) {
@@ -310,7 +311,8 @@ const th_command th_command_picture = {
     .detail =
         "Runs the scene and writes DIR/<scene>_t010.0.png at every time asked for: walls, doors,\n"
         "exits, stairs and zones, one panel per level, and people as discs of true size.\n"
-        "Colours: speed as a share of the preferred speed, density (people within 1 m), or group.\n"
+        "Colours: speed as a share of the preferred speed, density (people per m2 around them), or "
+        "group.\n"
         "Dark always means trouble: standing still, or dense. --layer MODEL shows what drives\n"
         "chosen people: forces, directions, half-planes of velocities, what they look at.",
     .examples = "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"

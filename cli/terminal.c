@@ -374,11 +374,16 @@ static void print_wrapped(const char *text) {
     }
 }
 
-static void print_warnings(const th_runs *runs) {
+void th_print_findings(const th_findings *findings) {
     int count = 0;
-    const char *const *texts = th_runs_warnings(runs, &count);
-    if (count > 0) printf("\nwarnings\n");
-    for (int i = 0; i < count; ++i) print_wrapped(texts[i]);
+    const th_finding *list = th_findings_list(findings, &count);
+    if (count > 0) printf("\nfindings\n");
+    for (int i = 0; i < count; ++i) {
+        char text[2000];
+        snprintf(text, sizeof text, "%s%s%s%s", list[i].severity == TH_DANGER ? "DANGER: " : "",
+                 list[i].text, *list[i].cure ? " " : "", list[i].cure);
+        print_wrapped(text);
+    }
 }
 
 int th_perform_runs(th_runs_display *d) {
@@ -393,7 +398,7 @@ int th_perform_runs(th_runs_display *d) {
     bool interrupted = about->state == TH_RUNS_STATE_INTERRUPTED;
     int points = 0;
     th_runs_points(d->runs, &points);
-    if (!about->sweep && !d->json) print_warnings(d->runs);
+    if (!about->sweep && !d->json) th_print_findings(th_runs_findings(d->runs));
     if (about->sweep && interrupted)
         fprintf(stderr, "%s: interrupted; `throng resume %s` makes the runs that are missing\n",
                 about->folder, about->folder);

@@ -3,6 +3,7 @@
 #ifndef TH_CLI_TERMINAL_H
 #define TH_CLI_TERMINAL_H
 #include "cli/args.h"
+#include "throng/findings.h"
 #include "throng/run.h"
 #include "throng/throng.h"
 
@@ -92,4 +93,6 @@ int th_perform_runs(th_runs_display *display);
 // Creates them first; the command line goes into the folder.
 int th_create_and_perform(const th_command *command, int argc, char **argv, th_runs_def *def,
                           th_runs_display *display);
+// What was found of a scene, runs or a recording; nothing when there is nothing.
+void th_print_findings(const th_findings *findings);
 #endif

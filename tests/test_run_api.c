@@ -185,9 +185,9 @@ static void test_nothing_is_kept(void **state) {
     execute(runs, TH_RUNS_STATE_FINISHED);
     assert_string_equal(th_runs_about(runs)->folder, "");
     assert_false(program_has(&f->p, "out"));
-    const char *const *texts = th_runs_warnings(runs, &warnings);
+    const th_finding *list = th_findings_list(th_runs_findings(runs), &warnings);
     assert_true(warnings > 0); // no agent is out after 2 s
-    assert_holds(texts[0], "30 people");
+    assert_holds(list[0].text, "30 people");
     th_runs_destroy(runs);
 }
 

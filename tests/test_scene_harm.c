@@ -1,7 +1,7 @@
 // Scenes that would do harm: openings onto nothing, and small files that ask for much time or memory.
 // SPDX-License-Identifier: Apache-2.0
+#include "observe/findings.h"
 #include "plan/prepared.h"
-#include "report/findings.h"
 #include "space/distance_grid.h"
 #include "support.h"
 #include <stdlib.h>
@@ -474,11 +474,17 @@ static void test_coarse_plan(void **state) {
     th_scene *scene = loaded_text(NULL);
     float wanted, spacing = th_scene_plan_spacing(scene, &wanted);
     assert_true(wanted == 0.2f && spacing > 0.24f);
-    char told[600];
-    assert_true(th_plan_warning(th_scene_view_of(scene), told, sizeof told));
+    th_findings *findings;
+    int count;
+    assert_int_equal(th_scene_findings(scene, &findings, NULL), TH_OK);
+    const th_finding *list = th_findings_list(findings, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].kind, TH_FINDING_COARSE_PLAN);
+    const char *told = list[0].text;
     assert_non_null(strstr(told, "0.25 m apart instead of 0.2 m"));
     assert_non_null(strstr(told, "\"gate\" at (600.0, 1.5)"));
-    assert_non_null(strstr(told, "set plan_cell to 0.25"));
+    assert_non_null(strstr(list[0].cure, "set plan_cell to 0.25"));
+    th_findings_destroy(findings);
     th_scene_destroy(scene);
 }
 #endif

@@ -62,7 +62,7 @@ static void a_frame_is_the_documented_bytes(void **state) {
     th_world_step(world, 5);
     th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), world);
     static const th_studio_wishes none;
-    th_studio_moment *moment = th_studio_moment_take(world, 1, catalogue, &none, NULL, 0);
+    th_studio_moment *moment = th_studio_moment_take(world, 1, catalogue, &none, NULL);
     assert_non_null(moment);
     unsigned char *bytes = malloc(th_studio_people_room(moment));
     const th_studio_view view = {.given = true, .box = {0, 0, 20, 10}, .pixels = {1000, 500}};
@@ -140,7 +140,7 @@ static void moments_hold_the_living(void **state) {
     assert_memory_equal(&counts, &all, sizeof all);
     for (int loads = 0; loads < 2; ++loads) {
         th_studio_wishes wishes = {.colours = {"speed", "load"}, .colour_count = loads ? 2 : 0};
-        th_studio_moment *moment = th_studio_moment_take(world, 0, catalogue, &wishes, NULL, 0);
+        th_studio_moment *moment = th_studio_moment_take(world, 0, catalogue, &wishes, NULL);
         const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
         const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
         assert_int_equal(moment->count, 48);
@@ -198,11 +198,14 @@ static void a_density_map_holds_all_agents(void **state) {
     th_studio_catalogue *catalogue = th_studio_catalogue_create(th_scene_view_of(scene), NULL);
     th_studio_moment *moment = many(catalogue, 1000);
     th_studio_field field;
+    for (int k = 0; k < 1000; ++k) // all over the room, which the helper's row along a wall is not
+        moment->rows[k].y = 10.0f * ((float)(k * 37 % 1000) + 0.5f) / 1000.0f;
     assert_true(th_studio_map_people(moment, TH_LAYER_DENSITY, 0, &field));
     double people = 0;
     for (int k = 0; k < field.nx * field.ny; ++k)
-        people += (double)(field.values[k] * field.cell * field.cell);
-    assert_true(fabs(people - 1000.0) < 1.0);
+        people +=
+            (double)(field.values[k] * catalogue->kernels[0].walkable[k] * field.cell * field.cell);
+    assert_true(fabs(people - 1000.0) < 5.0); // the kernel's 0.5 %
     th_studio_field_release(&field);
     th_studio_moment_release(moment);
     th_studio_catalogue_release(catalogue);
@@ -247,7 +250,7 @@ static void edits_change_the_document(void **state) {
 static th_studio_moment *moment_with_ways(th_world *world, th_studio_catalogue *catalogue) {
     th_studio_wishes wishes = {.layer_count = 2,
                                .layers = {{TH_LAYER_DISTANCE, 0, 0}, {TH_LAYER_TRAVEL_TIME, 0, 0}}};
-    th_studio_moment *moment = th_studio_moment_take(world, 0, catalogue, &wishes, NULL, 0);
+    th_studio_moment *moment = th_studio_moment_take(world, 0, catalogue, &wishes, NULL);
     assert_non_null(moment);
     assert_int_equal(moment->field_count, 2);
     return moment;

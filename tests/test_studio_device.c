@@ -150,7 +150,7 @@ static void what_is_shown_is_what_the_device_has(void **state) {
     snprintf(wishes.colours[0], sizeof wishes.colours[0], "load");
     wishes.layers[0].kind = TH_LAYER_TRAVEL_TIME;
     th_studio_moment *moment =
-        th_studio_moment_take(world, 0, s.studio.plays[0].catalogue, &wishes, NULL, 0);
+        th_studio_moment_take(world, 0, s.studio.plays[0].catalogue, &wishes, NULL);
     assert_non_null(moment);
     assert_int_equal(moment->count, 40);
     assert_int_equal(moment->column_count, 1);

@@ -20,6 +20,7 @@
 #ifndef THRONG_RUN_H
 #define THRONG_RUN_H
 
+#include "throng/findings.h"
 #include "throng/world.h"
 
 #if !defined(_WIN32) || defined(TH_BUILDING_RUN)
@@ -187,8 +188,8 @@ typedef struct th_runs_point {
 // Points that are complete so far.
 TH_RUN_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
 
-// What a reader must know before believing the numbers, as sentences; none of a sweep.
-TH_RUN_API const char *const *th_runs_warnings(const th_runs *runs, int *count);
+// What a reader must know about the scene and its runs; NULL before the end and of a sweep.
+TH_RUN_API const th_findings *th_runs_findings(const th_runs *runs);
 // The results of a point for people (what `throng run` prints), and of everything for programs (what summary.json or
 // sweep.json holds). Caller frees with th_free; NULL: no memory, or the point is not complete.
 TH_RUN_API char *th_runs_text(const th_runs *runs, int point);

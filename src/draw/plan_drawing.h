@@ -12,11 +12,6 @@ enum {
                TH_KNOW_GOAL
 };
 
-// Density around every agent [1/m2]: people within 1 m of the centre, the person included, over the
-// circle's area. Near a wall part of that circle is not floor, so the figure is a lower bound there.
-// NULL: no memory. Caller frees.
-float *th_crowd_density(const th_moment *crowd);
-
 // Speed: as a share of the preferred one, or in m/s where that is not known (a recording).
 typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
 

@@ -75,10 +75,10 @@ static bool any_crowd_pressure(const th_observation *o) {
     return false;
 }
 
-static uint64_t count_crushed(const th_observation *o) {
+static uint64_t count_exposed(const th_observation *o, int bound) {
     uint64_t count = 0;
     for (int p = 0; p < o->person_count; ++p)
-        count += o->people[p].group >= 0 && o->people[p].exposure[TH_CRUSH_BOUND] > TH_CRUSH_TIME;
+        count += o->people[p].group >= 0 && o->people[p].exposure[bound] > TH_PACKED_TIME;
     return count;
 }
 
@@ -89,8 +89,6 @@ static uint64_t count_fallen(const th_observation *o) {
         count += o->people[p].group >= 0 && o->people[p].lying_time > 0.0f;
     return count > lying ? count : lying;
 }
-
-const float th_load_times[TH_LOADS] = {10.0f, 60.0f, 5.0f};
 
 static void find_loads(const th_observation *o, th_run_summary *run) {
     for (int p = 0; p < o->person_count; ++p) {
@@ -168,7 +166,7 @@ static void find_stuck(const th_observation *o, th_run_summary *run) {
     }
 }
 
-static bool sum_up(const th_observation *o, th_run_summary *run) {
+bool th_run_summarise(const th_observation *o, th_run_summary *run) {
     *run = (th_run_summary){
         .seed = o->seed,
         .hash = o->hash,
@@ -177,7 +175,8 @@ static bool sum_up(const th_observation *o, th_run_summary *run) {
         .max_density = highest(o, density_max),
         .max_pressure = highest(o, pressure_max),
         .max_crowd_pressure = any_crowd_pressure(o) ? highest(o, crowd_pressure_max) : (double)NAN,
-        .crushed = count_crushed(o),
+        .crushed = count_exposed(o, TH_EXPOSURE_PACKED),
+        .deadly = count_exposed(o, TH_EXPOSURE_DEADLY),
         .fallen = count_fallen(o),
         .lying = o->statistics.fallen,
         .falls = o->statistics.falls,
@@ -193,6 +192,7 @@ static bool sum_up(const th_observation *o, th_run_summary *run) {
         .done = o->done,
         .interrupted = o->interrupted,
         .sample_count = o->sample_count};
+    memcpy(run->spans, o->spans, sizeof run->spans);
     find_loads(o, run);
     find_flow(o, run);
     find_stuck(o, run);
@@ -332,7 +332,7 @@ static th_result take_first(th_ensemble *ensemble, th_observation *o, th_error *
 
 th_result th_ensemble_add(th_ensemble *ensemble, th_observation *o, th_error *error) {
     th_run_summary run;
-    if (!TH_RESERVE_ONE(ensemble->runs, ensemble->run_count) || !sum_up(o, &run))
+    if (!TH_RESERVE_ONE(ensemble->runs, ensemble->run_count) || !th_run_summarise(o, &run))
         return no_memory(error);
     th_result result =
         ensemble->first ? add_maps(ensemble, o, error) : take_first(ensemble, o, error);

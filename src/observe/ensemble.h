@@ -5,18 +5,7 @@
 #include "core/statistics.h"
 #include "observe/observer.h"
 
-// How many were in danger, as one number per run. At 6 /m2 people are pressed together and cannot choose where
-// they go; 10 s leave out those who only pass through a squeeze. Ours: no norm has such a figure.
-enum { TH_CRUSH_BOUND = 1 }; // of th_exposure_bounds: 6 /m2
-#define TH_CRUSH_TIME 10.0f  // [s]
-
-// How long a load has to last to count, by bound: 623 N is unpleasant at once, 10 s leave out a single shove; 1112 N kills
-// within 4 to 6 minutes, a fifth of that is taken; 6227 N kills within 15 s, a third.
 extern const float th_load_times[TH_LOADS]; // [s]
-
-// More than any door lets through in experiments with people (docs/reports.md): such a model lets too many out. [1/(m s)]
-#define TH_TOO_MUCH_FLOW 2.5
-#define TH_PEAK_WINDOW 10.0 // [s]
 
 // The largest number of one group who are on the way at the end, and where one of them stands, with the most others
 // around.
@@ -45,12 +34,14 @@ typedef struct th_run_summary {
     double max_flow;
     int max_flow_counter;
     th_stuck stuck;   // of those who had not arrived at the end
-    uint64_t crushed; // people longer than TH_CRUSH_TIME above 6 /m2; 0 without maps
+    uint64_t crushed; // people longer than TH_PACKED_TIME above TH_PACKED; 0 without maps
     // People who fell, at least once, those of them who lie on the ground at the end, and falls.
     uint64_t fallen, lying, falls;
     uint64_t spawned, left, inside, wall_crossings, overlapping_most, steps;
     double wall_seconds, time;
     double use_time; // until 95 % had left (th_observation.use_sample_count) [s]
+    uint64_t deadly; // the same above TH_DEADLY
+    th_span spans[TH_SPANS];
     bool done, interrupted;
     int sample_count;
     uint32_t *left_curve; // per sample
@@ -66,6 +57,9 @@ typedef struct th_ensemble {
     int64_t use_samples;   // of all runs, in their time of use
     th_observation *first; // the first run in full; belongs to the ensemble
 } th_ensemble;
+
+// One run in a few numbers; free left_curve. False: no memory.
+bool th_run_summarise(const th_observation *observation, th_run_summary *run);
 
 th_result th_ensemble_init(th_ensemble *ensemble);
 // Takes over the first observation's arrays (the observer may be destroyed after); copies what it needs of others.

@@ -158,6 +158,17 @@ static bool find_near(th_observer *observer, const th_moment *moment, const th_a
     return th_level_view_fill(&observer->near, moment, &def);
 }
 
+bool th_area_read(th_observer *observer, const th_moment *moment, int area,
+                  th_area_reading *reading) {
+    const th_density_def def = th_density_def_default();
+    *reading = (th_area_reading){.density = (double)NAN, .speed = (double)NAN};
+    if (!observer->regions[area]) return true;
+    if (!find_near(observer, moment, &observer->scene->measure_areas[area].area)) return false;
+    const th_level_view *near = &observer->near;
+    return th_region_measure(observer->regions[area], &def, near->x, near->y, near->speed,
+                             near->count, reading, NULL, NULL) == TH_OK;
+}
+
 bool th_areas_take(th_observer *observer, const th_moment *moment) {
     th_observation *o = &observer->observation;
     for (int a = 0; a < o->area_count; ++a) {
@@ -181,7 +192,7 @@ bool th_areas_take(th_observer *observer, const th_moment *moment) {
 
 // ---- a sample
 
-static bool grow_series(th_observation *o) {
+bool th_series_grow(th_observation *o) {
     int n = o->sample_count;
     bool grown = TH_RESERVE_ONE(o->spawned, n) && TH_RESERVE_ONE(o->inside, n) &&
                  TH_RESERVE_ONE(o->left, n) && TH_RESERVE_ONE(o->overlapping, n) &&
@@ -199,7 +210,7 @@ static bool grow_series(th_observation *o) {
 bool th_series_take(th_observer *observer, th_world *world) {
     th_observation *o = &observer->observation;
     int n = o->sample_count;
-    if (!grow_series(o)) return false;
+    if (!th_series_grow(o)) return false;
     th_counters_read(observer, world);
     for (int c = 0; c < o->counter_count; ++c) {
         o->counters[c].forward[n] = (uint32_t)o->counters[c].forward_total;
@@ -207,6 +218,7 @@ bool th_series_take(th_observer *observer, th_world *world) {
     }
     // Samples the overlaps, which changes the largest one seen: only ever called at sample times.
     th_statistics statistics = th_world_statistics(world);
+    o->statistics = statistics;
     o->spawned[n] = (uint32_t)statistics.spawned;
     o->inside[n] = (uint32_t)statistics.inside;
     o->left[n] = (uint32_t)statistics.left;
@@ -236,7 +248,7 @@ static th_result no_memory(th_error *error) {
 
 // ---- creation
 
-static bool create_maps(th_observer *observer) {
+static bool create_maps(th_observer *observer, const th_box *boxes) {
     th_observation *o = &observer->observation;
     size_t levels = (size_t)observer->scene->level_count;
     o->maps = calloc(levels + 1, sizeof *o->maps);
@@ -245,15 +257,15 @@ static bool create_maps(th_observer *observer) {
     if (!observer->def.maps) return true;
     for (int level = 0; level < observer->scene->level_count; ++level) {
         o->map_count = level + 1;
-        if (!th_map_create(observer->scene, level, observer->def.cell, &o->maps[level],
-                           &observer->map_work[level]))
+        if (!th_map_create(observer->scene, level, observer->def.cell, boxes ? &boxes[level] : NULL,
+                           &o->maps[level], &observer->map_work[level]))
             return false;
     }
     return true;
 }
 
-th_result th_observer_create(th_world *world, const th_observer_def *def, th_observer **out,
-                             th_error *error) {
+static th_result create(const th_scene_view *scene, const th_observer_def *def, const th_box *boxes,
+                        th_observer **out, th_error *error) {
     *out = NULL;
     if (!(def->interval >= 1e-3 && def->interval <= 1e6) || !(def->cell >= 0.5) ||
         !(def->cell <= 1e6) || def->track_count < 0 || def->track_count > 100000)
@@ -265,19 +277,41 @@ th_result th_observer_create(th_world *world, const th_observer_def *def, th_obs
     if (!observer) return no_memory(error);
     th_observation *o = &observer->observation;
     observer->def = *def;
-    observer->scene = th_scene_view_of(th_world_scene(world));
+    observer->scene = scene;
     observer->track_stride = 1;
-    observer->last_step = th_world_step_count(world);
     o->interval = def->interval;
-    o->seed = th_world_seed(world);
+    for (int k = 0; k < TH_SPANS; ++k) o->spans[k] = (th_span){(double)NAN, (double)NAN};
     o->tracks = calloc((size_t)def->track_count + 1, sizeof *o->tracks);
     if (!o->tracks || !th_counters_create(observer) || !th_areas_create(observer) ||
-        !create_maps(observer)) {
+        !create_maps(observer, boxes)) {
         th_observer_destroy(observer);
         return no_memory(error);
     }
     *out = observer;
     return TH_OK;
+}
+
+th_result th_observer_create(th_world *world, const th_observer_def *def, th_observer **out,
+                             th_error *error) {
+    th_result result = create(th_scene_view_of(th_world_scene(world)), def, NULL, out, error);
+    if (result != TH_OK) return result;
+    th_observation *o = &(*out)->observation;
+    (*out)->last_step = th_world_step_count(world);
+    o->seed = th_world_seed(world);
+    o->start = th_world_time(world);
+    (*out)->last_sample_time = (*out)->last_load_time = o->start;
+    return TH_OK;
+}
+
+th_result th_observer_create_for(const th_scene_view *scene, const th_observer_def *def,
+                                 const th_box *boxes, th_observer **out, th_error *error) {
+    th_result result = create(scene, def, boxes, out, error);
+    if (result != TH_OK) return result;
+    (*out)->observation.recorded = true;
+    if (th_recorded_watch_create(*out)) return TH_OK;
+    th_observer_destroy(*out);
+    *out = NULL;
+    return no_memory(error);
 }
 
 void th_observer_destroy(th_observer *observer) {
@@ -291,6 +325,7 @@ void th_observer_destroy(th_observer *observer) {
     free(observer->last_seen);
     free(observer->by_place);
     free(observer->forces);
+    th_recorded_watch_destroy(observer->recorded);
     th_world_moment_release(&observer->now);
     th_observation_release(&observer->observation);
     free(observer);
@@ -369,6 +404,34 @@ static bool take_use(th_observer *observer, double time) {
     return false;
 }
 
+static void take_spans(th_observer *observer, double time) {
+    th_observation *o = &observer->observation;
+    for (int k = 0; k < TH_SPANS; ++k) {
+        bool any = false;
+        for (int m = 0; m < o->map_count; ++m) any = any || observer->map_work[m].above[k];
+        if (!any) continue;
+        o->spans[k] = (th_span){fmin(o->spans[k].from, time), time};
+    }
+}
+
+// Everybody, the maps and what people are exposed to. `world` NULL: of a recording. False: no memory.
+static bool take_people(th_observer *observer, th_world *world, const th_moment *moment,
+                        double time) {
+    th_observation *o = &observer->observation;
+    o->jammed[o->sample_count] = th_people_sample(observer, moment, time);
+    bool late = take_use(observer, time);
+    th_people_into_maps(observer, moment);
+    for (int m = 0; m < o->map_count; ++m)
+        th_map_take(&o->maps[m], &observer->map_work[m], o->interval, late);
+    take_spans(observer, time);
+    if (!th_exposure_sample(observer, world, moment, time) ||
+        (world && !th_load_sample(observer, world, moment, time)) ||
+        !th_tracks_see(observer, moment, o->sample_count))
+        return false;
+    observer->last_sample_time = time;
+    return true;
+}
+
 static th_result take_sample(th_observer *observer, th_world *world, double time, th_error *error) {
     th_observation *o = &observer->observation;
     if (!th_series_take(observer, world)) return no_memory(error);
@@ -382,16 +445,19 @@ static th_result take_sample(th_observer *observer, th_world *world, double time
     if (observer->lost_since_sample > 0)
         th_people_find_lost(observer, moment, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
-    o->jammed[o->sample_count] = th_people_sample(observer, moment, time);
-    bool late = take_use(observer, time);
-    th_people_into_maps(observer, moment);
-    for (int m = 0; m < o->map_count; ++m)
-        th_map_take(&o->maps[m], &observer->map_work[m], o->interval, late);
-    if (!th_exposure_sample(observer, world, moment, time) ||
-        !th_load_sample(observer, world, moment, time))
+    if (!take_people(observer, world, moment, time)) return no_memory(error);
+    o->sample_count++;
+    return TH_OK;
+}
+
+th_result th_observer_take_moment(th_observer *observer, const th_moment *moment, double time,
+                                  th_error *error) {
+    th_observation *o = &observer->observation;
+    uint32_t last = moment->count > 0 ? (uint32_t)moment->id[moment->count - 1] : 0;
+    if (last > observer->last_id) observer->last_id = last;
+    if (!th_people_reserve(observer, observer->last_id) || !th_areas_take(observer, moment) ||
+        !take_people(observer, NULL, moment, time))
         return no_memory(error);
-    if (!th_tracks_see(observer, moment, o->sample_count)) return no_memory(error);
-    observer->last_sample_time = time;
     o->sample_count++;
     return TH_OK;
 }
@@ -403,7 +469,7 @@ th_result th_observer_see(th_observer *observer, th_world *world, th_error *erro
     uint64_t steps = th_world_step_count(world);
     double step = steps > 0 ? time / (double)steps : 0.0;
     // Half a step of slack: sample k belongs to the step nearest to k intervals.
-    while (result == TH_OK && time >= (double)o->sample_count * o->interval - 0.5 * step)
+    while (result == TH_OK && time >= o->start + (double)o->sample_count * o->interval - 0.5 * step)
         result = take_sample(observer, world, time, error);
     return result;
 }

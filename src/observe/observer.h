@@ -1,6 +1,8 @@
 // What is seen of one run (th_observation), and the observer that fills it. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_OBSERVER_H
 #define TH_OBSERVE_OBSERVER_H
+#include "observe/thresholds.h"
+#include "throng/record.h"
 #include "throng/world.h"
 
 // A line or area people are counted at. Counts are cumulative, one per sample.
@@ -26,6 +28,13 @@ typedef struct th_area_series {
     float *voronoi_density, *gaussian_density;
 } th_area_series;
 
+// Of a cell, means over the last TH_PRESSURE_TIME seconds.
+typedef struct th_cell_motion {
+    float density;    // [1/m2]; 0: too few people
+    th_vec2 velocity; // of the people around [m/s]
+    float variance;   // of that over time [m2/s2]
+} th_cell_motion;
+
 // Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be
 // added. observer_map.c says how the density of a cell is taken and how exact it is.
 typedef struct th_map {
@@ -44,11 +53,11 @@ typedef struct th_map {
     double *density_late, *dense_late;
     double *jam_time;   // person-seconds below the jam speed
     float *lying_count; // people on the ground in the cell, summed over samples
-    // Helbing's crowd pressure: density x variance of velocity, where enough people are (observer_map.c) [1/s2]
+    // Helbing's crowd pressure: density x variance over time of the local velocity (observer_map.c) [1/s2]
     double *crowd_pressure_sum;  // over the samples that have one
     float *crowd_pressure_count; // how many those are
     float *crowd_pressure_max;
-    // Seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs.
+    // Seconds above TH_TURBULENT while denser than TH_PACKED, summed over runs.
     double *turbulent_time;
     // Contact forces (th_world_contact_forces). The load that squeezes a body is half the sum of the forces on it.
     float *load_max;   // highest of anybody in the cell [N]
@@ -56,6 +65,7 @@ typedef struct th_map {
     // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. observer_exposure.c [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
     float *pressure_max;
+    th_cell_motion *motion; // as of the last sample; not added up over runs, NULL in a sum
     double outside_count; // people beyond the grid (an open plane has no end), summed over samples
 } th_map;
 // The arrays that runs add up, in the order in which a checkpoint holds them. X(name)
@@ -75,11 +85,9 @@ typedef struct th_map {
 // group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
 // between two samples. An end_time with exit -1: the event was lost in a crowd (events_lost); counters count them.
 // Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
-enum { TH_EXPOSURES = 3 };
-extern const float th_exposure_bounds[TH_EXPOSURES]; // 4, 6, 8 [1/m2]
+extern const float th_exposure_bounds[TH_EXPOSURES]; // [1/m2]
 // Loads on the body [N], observer_exposure.c. The time between two looks at the forces counts for the later one.
-enum { TH_LOADS = 3 };
-extern const float th_load_bounds[TH_LOADS]; // 623, 1112, 6227
+extern const float th_load_bounds[TH_LOADS]; // [N]
 typedef struct th_person {
     float start_time, end_time;   // appeared, left through an exit
     float wait_time;              // standing or waiting because told to
@@ -90,7 +98,7 @@ typedef struct th_person {
     float peak_pressure; // highest TH_GRID_PRESSURE met at a sample [m2/s]; NaN: no model has one
     float peak_load;     // highest load met at a sample [N]
     float peak_line;     // highest sum of contact forces over the circumference [N/m]
-    float load_time[TH_LOADS]; // seconds above each of th_load_bounds
+    float load_time[TH_LOADS]; // seconds above each of th_load_bounds while denser than TH_PACKED
     int16_t group, exit;       // exit: index of the goal, -1: not left
 } th_person;
 
@@ -110,8 +118,21 @@ typedef struct th_left_behind {
     th_phase phase;
 } th_left_behind;
 
+// When there was any of something: the first and the last sample [s]; NaN: never.
+typedef struct th_span {
+    double from, to;
+} th_span;
+typedef enum th_span_kind {
+    TH_SPAN_DENSE,
+    TH_SPAN_PACKED,
+    TH_SPAN_DEADLY,
+    TH_SPAN_TURBULENT,
+    TH_SPANS
+} th_span_kind;
+
 typedef struct th_observation {
     uint64_t seed, hash;
+    bool recorded;    // of a recording: whoever vanishes has left, and the models are not known
     bool done;        // nobody on the way and nobody to come
     bool interrupted; // stopped by the user
     bool timed_out;   // an until-empty run that hit its limit
@@ -120,7 +141,10 @@ typedef struct th_observation {
     th_statistics statistics; // at the end
     uint64_t events_lost;
 
-    double interval; // between samples [s]; sample k is at k * interval
+    th_span spans[TH_SPANS]; // of the maps
+
+    double start;    // [s] when it began to be watched
+    double interval; // between samples [s]; sample k is at start + k * interval
     int sample_count;
     uint32_t *spawned, *inside, *left; // per sample
     uint32_t *overlapping;             // people overlapping somebody by more than 1 cm, per sample
@@ -150,16 +174,6 @@ void th_map_release(th_map *map);
 // When the last person left; NaN while people are inside or nobody ever left.
 double th_egress_time(const th_observation *observation);
 
-// Slower than this while walking is a jam [m/s]. No norm gives a number. Weidmann's curve (1993) falls to
-// 0.2 m/s at 3.7 /m2 and SFPE's at 3.2 /m2, both just below what IMO calls congestion, and nobody
-// walks so slowly by choice: the slowest preferred speed (0.5 m/s) on stairs (factor 0.5) is 0.25 m/s.
-#define TH_JAM_SPEED 0.2f
-// IMO MSC.1/Circ.1533: congestion is a local density above 4 /m2. [1/m2]
-#define TH_DENSE 4.0f
-// Helbing, Johansson, Al-Abideen 2007 (Phys. Rev. E 75, 046109): crowd pressure from which they saw
-// turbulence, in a packed crowd. [1/s2]
-#define TH_TURBULENT 0.02
-
 // ---- the observer
 
 // Watches a run and fills an observation. Samples at fixed simulated times only, so that what is
@@ -178,6 +192,13 @@ th_observer_def th_observer_def_default(void);
 
 th_result th_observer_create(th_world *world, const th_observer_def *def, th_observer **observer,
                              th_error *error);
+// For a recording of people in the scene, which must outlive it; `boxes` (or NULL): of the maps, by level, for scenes
+// without walls.
+th_result th_observer_create_for(const th_scene_view *scene, const th_observer_def *def,
+                                 const th_box *boxes, th_observer **observer, th_error *error);
+// Every moment of it, in order; then th_observer_finish_recording. observer_recorded.c
+th_result th_observer_see_moment(th_observer *observer, const th_moment *moment, th_error *error);
+th_result th_observer_finish_recording(th_observer *observer, th_error *error);
 void th_observer_destroy(th_observer *observer);
 // Once before the first step and after every step. TH_NO_MEMORY when an array cannot grow.
 th_result th_observer_see(th_observer *observer, th_world *world, th_error *error);

@@ -3,6 +3,7 @@
 #ifndef TH_OBSERVE_OBSERVER_PARTS_H
 #define TH_OBSERVE_OBSERVER_PARTS_H
 #include "observe/density.h"
+#include "observe/kernel.h"
 #include "observe/observer.h"
 #include "record/moment.h"
 #include "throng/scene_view.h"
@@ -25,25 +26,22 @@ typedef struct th_last_seen {
 typedef struct th_cell_now {
     float count, speed, walking, jammed;
 } th_cell_now;
-// People, their velocity and its square.
-enum { TH_SUM_PEOPLE, TH_SUM_VELOCITY_X, TH_SUM_VELOCITY_Y, TH_SUM_SQUARE, TH_SUMS };
-// Work space of a map. Arrays are (nx + 2) x (ny + 2), a border of empty cells around.
+// Work space of a map.
 typedef struct th_map_work {
+    th_kernel kernel;
+    th_kernel_work sums;
     th_cell_now *now;
-    // What the kernel sums up, TH_SUMS floats per cell: shared among the four nearest cells, and
-    // spread once from there.
-    float *shared, *once;
-    // How many of th_exposure_bounds every cell's density is above, as last taken; without border. A
-    // byte: people look it up in any order, and the whole of it should be in a cache.
+    // How many of th_exposure_bounds every cell's density is above, as last taken. A byte: people look it up in any
+    // order, and the whole of it should be in a cache.
     uint8_t *crowding;
-    uint8_t *open;           // which of the eight neighbours no wall hides
-    float *per_floor;        // 1 / (floor under the kernel) [1/m2]
-    int *row_low, *row_high; // columns in which people are, by row
+    bool above[TH_SPANS]; // any cell, as last taken
 } th_map_work;
-// False: no memory; release both then too.
-bool th_map_create(const th_scene_view *scene, int level, double cell, th_map *map,
-                   th_map_work *work);
+// `box` NULL: that of the level. False: no memory; release both then too.
+bool th_map_create(const th_scene_view *scene, int level, double cell, const th_box *box,
+                   th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
+// Everybody is noted, then everybody is put: people alone are known from the notes. Without notes nobody is alone.
+void th_map_note(th_map_work *work, const th_last_seen *person);
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for, `late` whether it is
 // after the time of use.
@@ -52,10 +50,10 @@ void th_map_take(th_map *map, th_map_work *work, double interval, bool late);
 void th_map_not_late(th_map *map);
 // How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
 // 0 beyond the map.
-uint8_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
-uint8_t th_crowding_of(float density); // observer_exposure.c
+uint8_t th_map_crowding_at(const th_map_work *work, float x, float y);
+uint8_t th_crowding_of(float density); // observer_people.c
 
-// ---- pressure of the model. observer_exposure.c
+// ---- pressure of the model. observer_people.c
 // Takes a level's pressure as it is now into its map; a map's first time makes the room for it. False: no memory.
 bool th_map_take_pressure(th_map *map, const th_grid *grid);
 bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
@@ -76,7 +74,7 @@ void th_people_find_lost(th_observer *observer, const th_moment *moment, double 
 void th_people_finish(th_observer *observer, const th_moment *moment, double time);
 bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); // false: no memory
 
-// ---- what people were exposed to. observer_exposure.c
+// ---- what people were exposed to. observer_people.c
 // Everybody at a sample, after the maps were taken. False: no memory.
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
                         double time);
@@ -84,7 +82,7 @@ void th_exposure_spend(th_person *person, uint32_t crowding, float time);
 // The contact forces now, into people and maps. False: no memory.
 bool th_load_sample(th_observer *observer, th_world *world, const th_moment *moment, double time);
 
-// ---- series: counters, measurement areas, numbers of people. observer_series.c
+// ---- series: counters, measurement areas, numbers of people. observer.c
 bool th_counters_create(th_observer *observer); // false: no memory
 // Totals and times as they are now.
 void th_counters_read(th_observer *observer, const th_world *world);
@@ -114,9 +112,21 @@ struct th_observer {
     th_map_work *map_work;   // per map
     float *forces;           // work space of th_load_sample
     size_t force_room;
-    th_region **regions; // per measurement area; NULL: cannot be measured
-    th_level_view near;  // work space: people near an area
+    th_region **regions;                // per measurement area; NULL: cannot be measured
+    th_level_view near;                 // work space: people near an area
+    struct th_recorded_watch *recorded; // NULL: a world is watched. observer_recorded.c
 };
+
+// ---- recordings. observer_recorded.c
+bool th_recorded_watch_create(th_observer *observer); // false: no memory
+void th_recorded_watch_destroy(struct th_recorded_watch *watch);
+// The sample of a moment: positions from the scene origin, ids counted from 1. observer.c
+th_result th_observer_take_moment(th_observer *observer, const th_moment *moment, double time,
+                                  th_error *error);
+// Classic density and speed of a measurement area. False: no memory.
+bool th_area_read(th_observer *observer, const th_moment *moment, int area,
+                  th_area_reading *reading);
+bool th_series_grow(th_observation *observation); // room for a sample; false: no memory
 
 // Sets the check sum right after bytes of th_observer_save were changed (for tests). observer_save.c
 void th_observer_seal(void *bytes, size_t size);

@@ -67,13 +67,16 @@ static void continue_person(th_person *person, const th_last_seen *before, const
 
 static th_last_seen seen_now(const th_moment *moment, int i, const th_last_seen *before,
                              float interval) {
-    float vx = (float)moment->velocity_x[i], vy = (float)moment->velocity_y[i];
+    float vx = moment->velocity_x ? (float)moment->velocity_x[i] : 0.0f;
+    float vy = moment->velocity_y ? (float)moment->velocity_y[i] : 0.0f;
+    if (!isfinite(vx) || !isfinite(vy)) vx = vy = 0.0f; // a recording may not know it
     float speed = sqrtf(vx * vx + vy * vy);
+    int32_t phase = moment->phase ? moment->phase[i] : (int32_t)TH_PHASE_WALKING;
     th_last_seen now = {.x = (float)moment->x[i],
                         .y = (float)moment->y[i],
                         .speed = speed,
                         .velocity = {vx, vy},
-                        .doing = (uint8_t)doing_now(moment->phase[i], speed),
+                        .doing = (uint8_t)doing_now(phase, speed),
                         .crowding = before->crowding, // until the maps know
                         .level = (uint16_t)th_moment_level(moment, i),
                         .wait_until = moment->wait_until ? (float)moment->wait_until[i] : 0.0f};
@@ -128,6 +131,8 @@ static void put_level(th_observer *observer, const th_moment *moment, int32_t le
         if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level)
             observer->by_place[start[band_of(map, (float)moment->y[i])]++] =
                 observer->last_seen[moment->id[i] - 1];
+    for (size_t k = 0; k < count; ++k)
+        th_map_note(&observer->map_work[level], &observer->by_place[k]);
     for (size_t k = 0; k < count; ++k)
         th_map_put(map, &observer->map_work[level], &observer->by_place[k]);
 }
@@ -248,14 +253,10 @@ bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample) {
 // when samples are taken; the time between two is halved as for everything else people do. Cost of a sample:
 // O(people), and O(cells) where a model has a pressure.
 
-// 4: congestion (IMO). 6: people are pressed together; 8: about what was found where people died (Duisburg
-// 2010: 8 +- 1; Jamarat 2006: up to 10).
-const float th_exposure_bounds[TH_EXPOSURES] = {4.0f, 6.0f, 8.0f};
+const float th_exposure_bounds[TH_EXPOSURES] = TH_EXPOSURE_BOUNDS;
 
-// Loads on the chest, as quoted by Lee and Hughes 2006 (Accident Analysis and Prevention 38, 712): 623 N is what men
-// pushed against a bar tolerated (Evans and Hayden 1971); 1112 N is estimated to kill within 4 to 6 minutes and 6227 N
-// within 15 s (Hopkins and others 1993).
-const float th_load_bounds[TH_LOADS] = {623.0f, 1112.0f, 6227.0f};
+const float th_load_bounds[TH_LOADS] = TH_LOAD_BOUNDS;
+const float th_load_times[TH_LOADS] = TH_LOAD_TIMES;
 
 uint8_t th_crowding_of(float density) {
     uint8_t crowding = 0;
@@ -381,11 +382,11 @@ bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment 
         if (!th_moment_is_person(moment, i)) continue;
         int64_t index = moment->id[i] - 1;
         int32_t m = th_moment_level(moment, i);
-        uint8_t now = th_map_crowding_at(&o->maps[m], &observer->map_work[m], (float)moment->x[i],
-                                         (float)moment->y[i]);
+        uint8_t now =
+            th_map_crowding_at(&observer->map_work[m], (float)moment->x[i], (float)moment->y[i]);
         expose(&o->people[index], &observer->last_seen[index], now, time, interval);
     }
-    for (int level = 0; level < observer->scene->level_count; ++level) {
+    for (int level = 0; world && level < observer->scene->level_count; ++level) {
         th_grid grid;
         if (!th_world_map_grid(world, TH_GRID_PRESSURE, level, &grid)) continue;
         if (level < o->map_count && !th_map_take_pressure(&o->maps[level], &grid)) return false;
@@ -400,12 +401,12 @@ bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment 
 enum { LARGE_CROWD = 20000 };
 #define LARGE_INTERVAL 10.0 // [s]
 
-static void bear(th_person *person, float force, float radius, float time) {
+static void bear(th_person *person, float force, float radius, float time, bool packed) {
     float load = 0.5f * force, line = force / (6.2831853f * radius);
     if (load > person->peak_load) person->peak_load = load;
     if (line > person->peak_line) person->peak_line = line;
     for (int k = 0; k < TH_LOADS; ++k)
-        if (load > th_load_bounds[k]) person->load_time[k] += time;
+        if (packed && load > th_load_bounds[k]) person->load_time[k] += time;
 }
 
 static void map_load(th_map *map, float x, float y, float load, double time) {
@@ -428,7 +429,9 @@ bool th_load_sample(th_observer *observer, th_world *world, const th_moment *mom
     for (int i = 0; i < moment->count; ++i) {
         float force = observer->forces[i];
         if (!(force > 0.0f) || !th_moment_is_person(moment, i)) continue;
-        bear(&o->people[moment->id[i] - 1], force, radius[i], (float)since);
+        uint8_t crowding = observer->last_seen[moment->id[i] - 1].crowding;
+        bool packed = crowding > TH_EXPOSURE_PACKED && crowding <= TH_EXPOSURES;
+        bear(&o->people[moment->id[i] - 1], force, radius[i], (float)since, packed);
         int32_t level = th_moment_level(moment, i);
         if (level < o->map_count)
             map_load(&o->maps[level], (float)moment->x[i], (float)moment->y[i], 0.5f * force,

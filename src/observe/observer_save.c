@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 5 };
+enum { KEEP_VERSION = 6 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {
@@ -84,6 +84,7 @@ static void pass_head(keeper *k, th_observer *observer) {
     match(k, (double)observer->def.track_count);
     pass(k, &o->seed, sizeof o->seed);
     pass(k, &o->events_lost, sizeof o->events_lost);
+    pass(k, o->spans, sizeof o->spans);
     pass(k, &observer->last_step, sizeof observer->last_step);
     pass(k, &observer->last_sample_time, sizeof observer->last_sample_time);
     pass(k, &observer->last_load_time, sizeof observer->last_load_time);
@@ -155,6 +156,7 @@ static void pass_maps(keeper *k, th_observation *o) {
 #define X(name) pass(k, map->name, cells * sizeof *map->name);
         TH_MAP_SUMS(X)
 #undef X
+        pass(k, map->motion, cells * sizeof *map->motion);
         pass_pressure(k, map);
         pass(k, &map->outside_count, sizeof map->outside_count);
     }

@@ -341,18 +341,19 @@ double th_figure_crowd_pressure_draw(const th_canvas *canvas, const th_figure_da
                                       .bounds = crowd_bounds,
                                       .mark = CROWD_MARK,
                                       .mark_name = "0.02: turbulence"};
-    return th_figure_class_map(canvas, data, "Crowd pressure",
-                               "density \xc3\x97 variance of velocity, mean while people are there",
-                               mean_crowd_pressure, &classes);
+    return th_figure_class_map(
+        canvas, data, "Crowd pressure",
+        "density \xc3\x97 variance of the local velocity over time, mean while people are there",
+        mean_crowd_pressure, &classes);
 }
 
 static void add_turbulence(th_text *text, const th_figure_data *data) {
     if (!(data->pressed.turbulent_time > 0)) {
-        th_text_put(text, "No cell was above the mark and above 4\xc2\xa0/m\xc2\xb2 at once.");
+        th_text_put(text, "No cell was above the mark and above 7\xc2\xa0/m\xc2\xb2 at once.");
         return;
     }
     th_text_put(text,
-                "Above the mark and above 4\xc2\xa0/m\xc2\xb2 at once, a cell was for up to ");
+                "Above the mark and above 7\xc2\xa0/m\xc2\xb2 at once, a cell was for up to ");
     th_text_seconds(text, data->pressed.turbulent_time);
     add_place(text, data, data->pressed.turbulent_at);
     th_text_put(text, data->ensemble->run_count > 1 ? " (mean over the runs)." : ".");
@@ -360,17 +361,17 @@ static void add_turbulence(th_text *text, const th_figure_data *data) {
 
 void th_figure_crowd_pressure_caption(th_text *text, const th_figure_data *data) {
     th_text_put(text,
-                "Helbing's crowd pressure: local density times the variance of the velocities "
-                "there, mean over the times at which at least five people are close enough to each "
-                "other (blank: never). The highest at any time is ");
+                "Helbing's crowd pressure: local density times the variance over half a minute of "
+                "the local velocity, mean over the times at which at least five people are there "
+                "(blank: never). The highest at any time is ");
     th_text_value(text, data->pressed.crowd_pressure);
     th_text_put(text, "\xc2\xa0/s\xc2\xb2");
     add_place(text, data, data->pressed.crowd_pressure_at);
     th_text_add(text,
                 ". In a packed crowd Helbing, Johansson and Al-Abideen (2007) saw turbulence, "
                 "people thrown about by the crowd, from about %g\xc2\xa0/s\xc2\xb2 (the mark). In "
-                "a loose crowd, and where streams cross, velocities differ by choice: there the "
-                "value is high and means little. ",
+                "a looser crowd people set off and stop together by choice: there the value is "
+                "high and means little. ",
                 TH_TURBULENT);
     add_turbulence(text, data);
 }
@@ -407,8 +408,9 @@ static void exposure_name(char *name, size_t size, const th_observation *first, 
     th_exposure_findings found = th_find_exposure(first, bound);
     th_figure_time(found.max, found.max, longest, sizeof longest);
     if (found.people > 0)
-        snprintf(name, size, "above %g /m\xc2\xb2: %d people, longest %s",
-                 (double)th_exposure_bounds[bound], (int)found.people, longest);
+        snprintf(name, size, "above %g /m\xc2\xb2: %d %s, longest %s",
+                 (double)th_exposure_bounds[bound], (int)found.people, th_people_word(found.people),
+                 longest);
     else
         snprintf(name, size, "above %g /m\xc2\xb2: nobody", (double)th_exposure_bounds[bound]);
 }
@@ -442,7 +444,7 @@ double th_figure_exposure_draw(const th_canvas *canvas, const th_figure_data *da
 
 void th_figure_exposure_caption(th_text *text, const th_figure_data *data) {
     th_text_put(text,
-                "How many people were in a crowd denser than 4, 6 and 8\xc2\xa0/m\xc2\xb2 for at "
+                "How many people were in a crowd denser than 4, 7 and 8\xc2\xa0/m\xc2\xb2 for at "
                 "least so long, all their times there together. The density is that of the "
                 "map cell they were in. ");
     uint64_t crushed = 0, most = 0;
@@ -450,10 +452,11 @@ void th_figure_exposure_caption(th_text *text, const th_figure_data *data) {
         crushed += data->ensemble->runs[r].crushed;
         if (data->ensemble->runs[r].crushed > most) most = data->ensemble->runs[r].crushed;
     }
-    th_text_add(text,
-                "Longer than %g\xc2\xa0s above 6\xc2\xa0/m\xc2\xb2, where people are pressed "
-                "together: ",
-                (double)TH_CRUSH_TIME);
+    th_text_add(
+        text,
+        "Longer than %g\xc2\xa0s above 7\xc2\xa0/m\xc2\xb2, where people cannot choose where "
+        "they go: ",
+        (double)TH_PACKED_TIME);
     if (data->ensemble->run_count > 1) {
         th_text_value(text, (double)crushed / data->ensemble->run_count);
         th_text_put(text, " people per run on average, at most ");

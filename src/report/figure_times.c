@@ -20,8 +20,6 @@ static th_value_list egress_times(const th_ensemble *ensemble) {
 }
 
 static float end_time(const th_person *person) { return person->end_time; }
-static float jam_time(const th_person *person) { return person->jam_time; }
-static float wait_time(const th_person *person) { return person->wait_time; }
 
 th_value_list th_people_values(const th_observation *first, th_person_value *value) {
     int people = first ? first->person_count : 0;
@@ -34,6 +32,9 @@ th_value_list th_people_values(const th_observation *first, th_person_value *val
     th_sort_values(list.values, list.count);
     return list;
 }
+
+static float jam_time(const th_person *person) { return person->jam_time; }
+static float wait_time(const th_person *person) { return person->wait_time; }
 
 // With fewer than two runs that ended, the exit times of people take the place of those of runs.
 static bool shows_runs(const th_ensemble *ensemble) {

@@ -5,7 +5,7 @@
 #include "draw/canvas.h"
 #include "draw/chart.h"
 #include "draw/plan_drawing.h"
-#include "report/findings.h"
+#include "observe/findings.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -69,21 +69,13 @@ double th_run_reach(const th_run_summary *run, double interval, double share);
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
 // What everybody has of something (not scripted bodies; not those of whom it is not known), ascending. No values
 // without memory. Free them.
-typedef struct th_value_list {
-    double *values;
-    int count;
-} th_value_list;
 typedef float th_person_value(const th_person *person);
 th_value_list th_people_values(const th_observation *observation, th_person_value *value);
-// Seconds everybody was above th_exposure_bounds[bound]. findings.c
-th_value_list th_exposure_values(const th_observation *observation, int bound);
 // Flow over a counter around sample k [1/s], in a window of TH_FLOW_WINDOW seconds cut off at the ends.
 double th_counter_flow(const th_observation *observation, const uint32_t *count, int k);
 #define TH_FLOW_WINDOW 10.0 // [s] long enough for one figure per person to be smoothed out
 // IMO MSC.1/Circ.1533: maximum specific flow of corridors and doors [1/(m s)].
 #define TH_IMO_FLOW 1.3
-// IMO MSC.1/Circ.1533: congestion is significant when it lasts longer than this share of the time.
-#define TH_IMO_SHARE 0.1
 
 // ---- rows of the table
 // All figures in the order of the page: X(name, title, why there is none or NULL).

@@ -1,7 +1,7 @@
 // The page report.html: input, method, and the frame around all parts. SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
 #include "core/error.h"
-#include "report/findings.h"
+#include "observe/findings.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include <errno.h>
@@ -491,24 +491,33 @@ static void add_head(th_text *page, const th_figure_data *data) {
     th_text_put(page, "</header>\n");
 }
 
-static th_result add_warnings(th_text *page, const th_figure_data *data, th_error *error) {
-    th_warnings warnings;
-    th_result result = th_report_warnings(data->def, &warnings, error);
+static th_result add_findings(th_text *page, const th_figure_data *data, th_error *error) {
+    const th_report_def *def = data->def;
+    th_findings *findings = NULL;
+    th_result result =
+        th_run_findings(def->scene, def->ensemble, def->recording_trouble, &findings, error);
     if (result != TH_OK) return result;
-    if (warnings.count > 0) {
-        th_text_put(page, "<section class=\"warnings\"><h2>Warnings</h2><ul>");
-        for (int i = 0; i < warnings.count; ++i) {
-            th_text_put(page, "<li>");
-            th_text_escaped(page, warnings.texts[i]);
+    int count = 0;
+    const th_finding *list = th_findings_list(findings, &count);
+    if (count > 0) {
+        th_text_put(page, "<section class=\"warnings\"><h2>Findings</h2><ul>");
+        for (int i = 0; i < count; ++i) {
+            th_text_add(page, "<li class=\"%s\">", th_severity_name(list[i].severity));
+            if (list[i].severity == TH_DANGER) th_text_put(page, "<strong>Danger:</strong> ");
+            th_text_escaped(page, list[i].text);
+            th_text_put(page, *list[i].cure ? " " : "");
+            th_text_escaped(page, list[i].cure);
             th_text_put(page, "</li>\n");
         }
         th_text_put(page, "</ul></section>\n");
     } else {
-        th_text_put(page, "<section class=\"fine\"><p>No warnings. Looked at: people left behind, "
-                          "densities, loads on bodies, flows, congestion, overlaps, people in "
-                          "walls, lost events, the recording.</p></section>\n");
+        th_text_put(
+            page,
+            "<section class=\"fine\"><p>Nothing to be wary of. Looked at: people left behind, "
+            "densities, loads on bodies, flows, congestion, overlaps, people in "
+            "walls, gaps and doors of the plan, lost events, the recording.</p></section>\n");
     }
-    th_warnings_release(&warnings);
+    th_findings_destroy(findings);
     return TH_OK;
 }
 
@@ -557,7 +566,7 @@ static th_result add_results(th_text *page, const th_figure_data *data, th_error
 static th_result add_everything(th_text *page, const th_figure_data *data, th_error *error) {
     add_head(page, data);
     th_page_answer(page, data);
-    th_result result = add_warnings(page, data, error);
+    th_result result = add_findings(page, data, error);
     th_text_put(page, "<section><h2>What was simulated</h2>\n");
     if (result == TH_OK && th_figures[0].applies(data))
         result = add_figure(page, &th_figures[0], 1, data, error);

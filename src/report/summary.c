@@ -1,7 +1,7 @@
 // The results of runs: summary.json for programs, text for the terminal. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "observe/findings.h"
 #include "report/figures.h"
-#include "report/findings.h"
 #include "report/tables.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
@@ -89,7 +89,7 @@ static void set_runs(json_t *root, const th_ensemble *ensemble, bool can_fall) {
         set(object, "left", count(run->left));
         set(object, "inside", count(run->inside));
         set(object, "use_time_s", number(run->use_time));
-        set(object, "people_over_10_s_above_6_per_m2", count(run->crushed));
+        set(object, "people_over_30_s_above_7_per_m2", count(run->crushed));
         set(object, "people_over_10_s_above_623_n", count(run->overloaded[0]));
         set(object, "people_over_60_s_above_1112_n", count(run->overloaded[1]));
         set(object, "people_over_5_s_above_6227_n", count(run->overloaded[2]));
@@ -279,7 +279,7 @@ static void set_density(json_t *root, const th_report_def *def) {
     set(density, "cell_m", number(found.cell));
     set(density, "highest_per_m2", number(found.highest));
     set_place(density, def->scene, found.highest_at);
-    set(congestion, "threshold_per_m2", number((double)TH_DENSE));
+    set(congestion, "threshold_per_m2", number((double)TH_PACKED));
     set(congestion, "longest_s", number(found.dense_time));
     set_place(congestion, def->scene, found.dense_at);
     set(congestion, "time_until_95_percent_left_s", number(found.use_time));
@@ -338,14 +338,13 @@ static void set_contacts(json_t *root, const th_ensemble *ensemble) {
     set(root, "wall_crossings", count(crossings));
 }
 
-static th_result set_warnings(json_t *root, const th_report_def *def, th_error *error) {
-    th_warnings warnings;
-    th_result result = th_report_warnings(def, &warnings, error);
+static th_result set_findings(json_t *root, const th_report_def *def, th_error *error) {
+    th_findings *findings = NULL;
+    th_result result =
+        th_run_findings(def->scene, def->ensemble, def->recording_trouble, &findings, error);
     if (result != TH_OK) return result;
-    json_t *list = json_array();
-    for (int i = 0; i < warnings.count; ++i) json_array_append_new(list, text(warnings.texts[i]));
-    set(root, "warnings", list);
-    th_warnings_release(&warnings);
+    set(root, "findings", th_findings_array(findings));
+    th_findings_destroy(findings);
     return TH_OK;
 }
 
@@ -358,8 +357,8 @@ json_t *th_report_summary_json(const th_report_def *def, th_error *error) {
     set_casualties(root, def);
     set_contacts(root, def->ensemble);
     set_first_run(root, def->scene, def->ensemble->first);
-    th_result result = set_warnings(root, def, error);
-    if (result == TH_OK && (!json_object_get(root, "warnings") || !json_object_get(root, "runs")))
+    th_result result = set_findings(root, def, error);
+    if (result == TH_OK && (!json_object_get(root, "findings") || !json_object_get(root, "runs")))
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for summary.json; free some");
     if (result == TH_OK) return root;
     json_decref(root);

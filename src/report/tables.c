@@ -1,8 +1,8 @@
 // Table files, and the tables of a run. SPDX-License-Identifier: Apache-2.0
 #include "report/tables.h"
 #include "core/error.h"
+#include "observe/findings.h"
 #include "report/figures.h"
-#include "report/findings.h"
 #include "throng/scene_view.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -240,7 +240,7 @@ static th_result write_people(const th_report_def *def, th_error *error) {
     bool can_fall = th_scene_can_fall(def->scene);
     th_table_open(&table, def->folder, "people.csv");
     HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m",
-           "seconds_above_4", "seconds_above_6", "seconds_above_8", "peak_pressure_m2_per_s",
+           "seconds_above_4", "seconds_above_7", "seconds_above_8", "peak_pressure_m2_per_s",
            "peak_load_n", "peak_line_n_per_m", "seconds_above_623_n", "seconds_above_1112_n",
            "seconds_above_6227_n", "fallen_s");
     for (int p = 0; p < first->person_count; ++p) {
@@ -271,7 +271,7 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
     bool can_fall = th_scene_can_fall(def->scene);
     th_table_open(&table, def->folder, "runs.csv");
     HEADER(&table, "seed", "egress_time_s", "p95_time_s", "left", "inside", "max_density_per_m2",
-           "mean_jam_s", "largest_overlap_m", "hash", "wall_s", "people_over_10_s_above_6_per_m2",
+           "mean_jam_s", "largest_overlap_m", "hash", "wall_s", "people_over_30_s_above_7_per_m2",
            "max_pressure_m2_per_s", "max_crowd_pressure_per_s2", "max_load_n", "max_line_n_per_m",
            "people_over_10_s_above_623_n", "people_over_60_s_above_1112_n",
            "people_over_5_s_above_6227_n", "max_flow_per_m_s", "people_fallen", "people_lying");

@@ -73,7 +73,8 @@ static th_result conclude(th_runs *runs, bool checkpoint_failed, th_error *error
     const th_report_def report =
         th_run_folder_report(&runs->keep, th_scene_view_of(runs->scene), ensemble, runs->trouble);
     runs->info.cut_short = runs->trouble[0] || checkpoint_failed;
-    th_result result = th_report_warnings(&report, &runs->warnings, error);
+    th_result result =
+        th_run_findings(report.scene, ensemble, runs->trouble, &runs->findings, error);
     th_runs_close_point(runs);
     if (result == TH_OK) result = write_results(runs, &report, whole, error);
     if (result == TH_OK)

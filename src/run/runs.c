@@ -133,10 +133,7 @@ const th_runs_point *th_runs_points(const th_runs *runs, int *count) {
     return runs->points;
 }
 
-const char *const *th_runs_warnings(const th_runs *runs, int *count) {
-    *count = runs->warnings.count;
-    return (const char *const *)runs->warnings.texts;
-}
+const th_findings *th_runs_findings(const th_runs *runs) { return runs->findings; }
 
 char *th_runs_text(const th_runs *runs, int point) {
     if (point < 0 || point >= runs->points_done) return NULL;
@@ -466,7 +463,7 @@ void th_runs_destroy(th_runs *runs) {
     th_ensemble_release(&runs->ensemble);
     th_run_folder_release(&runs->keep);
     th_variation_release(&runs->variation);
-    th_warnings_release(&runs->warnings);
+    th_findings_destroy(runs->findings);
     th_scene_destroy(runs->scene);
     json_decref(runs->tree);
     free(runs->out);

@@ -2,7 +2,8 @@
 #ifndef TH_RUN_RUNS_H
 #define TH_RUN_RUNS_H
 #include "observe/ensemble.h"
-#include "report/findings.h"
+#include "observe/findings.h"
+#include "report/report.h"
 #include "run/simulation.h"
 #include "run/vary.h"
 #include "throng/run.h"
@@ -107,7 +108,7 @@ struct th_runs {
     th_runs_point *points; // point_count of them
     int points_done;
     const char *(*values)[TH_VARY_PATHS]; // of each point
-    th_warnings warnings;
+    th_findings *findings;
 };
 
 // Below this many runs no interval is trusted: with 4 degrees of freedom Student's t is still 2.8, and with

@@ -365,6 +365,8 @@ json_t *th_describe_scene(const th_studio *studio, int world) {
     json_object_set_new(out, "groups", describe_groups(scene, play->document));
     json_object_set_new(out, "live_walls",
                         play->live_walls ? json_deep_copy(play->live_walls) : json_array());
+    json_object_set_new(out, "findings",
+                        play->charts.findings ? json_incref(play->charts.findings) : json_array());
     describe_offers(play->catalogue, scene, out);
     return describe_rest(scene, out);
 }

@@ -124,7 +124,6 @@ static json_t *reload(th_studio *studio, int w, json_t *document, const char *te
     }
     th_undo_clear(&studio->redo);
     th_studio_tell_edited(studio, w, text, "reload", lost);
-    th_charts_doubts(studio, w);
     return json_pack("{s:s,s:i}", "how", "reload", "lost", lost);
 }
 

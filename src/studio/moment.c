@@ -99,6 +99,7 @@ static void add_layers(th_studio_catalogue *c, const th_scene_view *scene, const
         bool grid = layers[l].kind == TH_LAYER_PACKING || layers[l].kind == TH_LAYER_PRESSURE;
         if ((grid && (!world || !has_grids(scene))) ||
             (layers[l].of_target && (!world || scene->target_count == 0)) ||
+            (layers[l].kind == TH_LAYER_CROWD_PRESSURE && !world) ||
             (layers[l].kind == TH_LAYER_PLANNED && !has_directions(scene)) ||
             (layers[l].kind == TH_LAYER_DISCOMFORT && !has_picture(scene, TH_PICTURE_DISCOMFORT)) ||
             (layers[l].kind == TH_LAYER_DRAWN && !has_picture(scene, TH_PICTURE_GUIDANCE)))
@@ -130,7 +131,21 @@ th_studio_catalogue *th_studio_catalogue_create(const th_scene_view *scene, cons
         c->level_boxes[l] = scene->levels[l].box;
         include_box(&c->box, &scene->levels[l].box, l == 0);
     }
-    return c;
+    if (th_studio_catalogue_fit(c, scene)) return c;
+    th_studio_catalogue_release(c);
+    return NULL;
+}
+
+bool th_studio_catalogue_fit(th_studio_catalogue *c, const th_scene_view *scene) {
+    const float most = 1024.0f; // cells in a row
+    for (int l = 0; l < c->level_count; ++l) {
+        const th_box *box = &c->level_boxes[l];
+        float size = fmaxf(box->max_x - box->min_x, box->max_y - box->min_y);
+        th_kernel_release(&c->kernels[l]);
+        if (!th_kernel_create(scene, l, (double)fmaxf(0.5f, size / most), box, &c->kernels[l]))
+            return false;
+    }
+    return true;
 }
 
 int th_studio_find_colour(const th_studio_catalogue *catalogue, const char *name) {
@@ -146,7 +161,9 @@ int th_studio_find_layer(const th_studio_catalogue *catalogue, const char *name)
 }
 
 void th_studio_catalogue_release(th_studio_catalogue *catalogue) {
-    if (catalogue && atomic_fetch_sub(&catalogue->references, 1) == 1) free(catalogue);
+    if (!catalogue || atomic_fetch_sub(&catalogue->references, 1) != 1) return;
+    for (int l = 0; l < catalogue->level_count; ++l) th_kernel_release(&catalogue->kernels[l]);
+    free(catalogue);
 }
 
 // ---- moments
@@ -301,8 +318,7 @@ static bool needs_id_order(const th_studio_catalogue *c, const th_studio_wishes 
 }
 
 static bool fill_column(th_world *world, const th_studio_colour *colour, bool stored,
-                        const th_studio_moment *moment, const float *exposure, size_t exposed,
-                        float *values) {
+                        const th_studio_moment *moment, const th_observation *seen, float *values) {
     const th_studio_row *rows = moment->rows;
     int count = moment->count;
     if (colour->kind == TH_COLOUR_LOAD) {
@@ -312,7 +328,9 @@ static bool fill_column(th_world *world, const th_studio_colour *colour, bool st
     }
     if (colour->kind == TH_COLOUR_EXPOSURE) {
         for (int i = 0; i < count; ++i)
-            values[i] = rows[i].id < exposed && exposure ? exposure[rows[i].id] : 0.0f;
+            values[i] = seen && rows[i].id > 0 && rows[i].id <= (uint32_t)seen->person_count
+                            ? seen->people[rows[i].id - 1].exposure[TH_EXPOSURE_DENSE]
+                            : 0.0f;
         return true;
     }
     int field = th_world_field(world, colour->name), all = 0;
@@ -328,28 +346,28 @@ static bool fill_column(th_world *world, const th_studio_colour *colour, bool st
 }
 
 static void take_columns(th_studio_moment *moment, th_world *world, bool stored,
-                         const th_studio_wishes *wishes, const float *exposure, size_t exposed) {
+                         const th_studio_wishes *wishes, const th_observation *seen) {
     const th_studio_catalogue *c = moment->catalogue;
     for (int k = 0; k < wishes->colour_count; ++k) {
         int colour = th_studio_find_colour(c, wishes->colours[k]);
         if (colour < 0) continue;
         float *values = malloc((size_t)(moment->count + 1) * sizeof *values);
-        if (values &&
-            fill_column(world, &c->colours[colour], stored, moment, exposure, exposed, values))
+        if (values && fill_column(world, &c->colours[colour], stored, moment, seen, values))
             moment->columns[moment->column_count++] = (th_studio_column){colour, values};
         else
             free(values);
     }
 }
 
-static void take_fields(th_studio_moment *moment, th_world *world, const th_studio_wishes *wishes) {
+static void take_fields(th_studio_moment *moment, th_world *world, const th_studio_wishes *wishes,
+                        const th_observation *seen) {
     for (int k = 0; k < wishes->layer_count; ++k) {
         th_studio_layer_kind kind = wishes->layers[k].kind;
         th_studio_field field = {
             .level = wishes->layers[k].level, .target = wishes->layers[k].target, .layer = -1};
         for (int l = 0; l < moment->catalogue->layer_count; ++l)
             if (moment->catalogue->layers[l].kind == kind) field.layer = l;
-        if (field.layer >= 0 && th_studio_map_world(world, moment, kind, &field))
+        if (field.layer >= 0 && th_studio_map_world(world, moment, seen, kind, &field))
             moment->fields[moment->field_count++] = field;
         else
             th_studio_field_release(&field);
@@ -357,8 +375,8 @@ static void take_fields(th_studio_moment *moment, th_world *world, const th_stud
 }
 
 th_studio_moment *th_studio_moment_take(th_world *world, int number, th_studio_catalogue *catalogue,
-                                        const th_studio_wishes *wishes, const float *exposure,
-                                        size_t exposure_count) {
+                                        const th_studio_wishes *wishes,
+                                        const th_observation *seen) {
     bool stored = !needs_id_order(catalogue, wishes);
     views v;
     int count = map_views(world, stored, &v);
@@ -369,8 +387,8 @@ th_studio_moment *th_studio_moment_take(th_world *world, int number, th_studio_c
     moment->world = number;
     fill_rows(moment, th_scene_view_of(th_world_scene(world)), &v);
     for (int k = 0; k < VIEWS && !stored; ++k) th_world_unmap(world, (int)needed[k]);
-    take_columns(moment, world, stored, wishes, exposure, exposure_count);
+    take_columns(moment, world, stored, wishes, seen);
     if (stored) close_ranks(moment);
-    take_fields(moment, world, wishes);
+    take_fields(moment, world, wishes, seen);
     return moment;
 }

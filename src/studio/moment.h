@@ -3,6 +3,8 @@
 // of it last. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_MOMENT_H
 #define TH_STUDIO_MOMENT_H
+#include "observe/kernel.h"
+#include "observe/observer.h"
 #include "studio/layout.h"
 #include "throng/live.h"
 #include "throng/model.h"
@@ -48,13 +50,13 @@ typedef struct th_studio_colour {
 // X(NAME, name, label, unit, vectors, of_target, max, doc)
 #define TH_STUDIO_LAYERS(X)                                                                       \
     X(DENSITY, density, "density", "1/m2", false, false, 8,                                       \
-      "people per square metre, each spread over about one")                                      \
+      "people per square metre around the place, of the floor there; a person alone is no crowd") \
     X(SPEED, speed, "mean speed", "m/s", false, false, 2, "mean speed of the people there")       \
     X(FLOW, flow, "specific flow", "1/(m s)", false, false, 4,                                    \
       "density times the length of the mean velocity")                                            \
     X(CROWD_PRESSURE, crowd_pressure, "crowd pressure", "1/s2", false, false, 0.1,                \
-      "density times the variance of the velocities (Helbing 2007); from 0.02 on a packed crowd " \
-      "is turbulent")                                                                             \
+      "density times the variance of the local velocity over half a minute (Helbing 2007); from " \
+      "0.02 on a crowd of more than 7 /m2 is turbulent")                                          \
     X(VELOCITY, velocity, "mean velocity", "m/s", true, false, 2,                                 \
       "mean velocity of the people there")                                                        \
     X(DISTANCE, distance, "way to go", "m", false, true, 0, "walking distance to a target")       \
@@ -96,6 +98,7 @@ typedef struct th_studio_catalogue {
     int layer_count;
     int level_count;
     th_box level_boxes[TH_STUDIO_LEVELS];
+    th_kernel kernels[TH_STUDIO_LEVELS]; // of the densities, by level
     th_box box;
 } th_studio_catalogue;
 
@@ -103,6 +106,8 @@ typedef struct th_studio_catalogue {
 void th_studio_field_words(const th_field_info *field, char label[TH_STUDIO_NAME], char unit[16]);
 // Of a world, or (world NULL) of a recording. NULL: no memory.
 th_studio_catalogue *th_studio_catalogue_create(const th_scene_view *scene, const th_world *world);
+// Makes the kernels anew after level_boxes were changed. False: no memory.
+bool th_studio_catalogue_fit(th_studio_catalogue *catalogue, const th_scene_view *scene);
 int th_studio_find_colour(const th_studio_catalogue *catalogue, const char *name); // -1: none
 int th_studio_find_layer(const th_studio_catalogue *catalogue, const char *name);
 void th_studio_catalogue_release(th_studio_catalogue *catalogue);
@@ -156,10 +161,9 @@ typedef struct th_studio_wishes {
     int layer_count;
 } th_studio_wishes;
 
-// Copies a world's people. `exposure` (or NULL): seconds by id. NULL: no memory.
+// Copies a world's people. `seen` (or NULL): what was observed of it. NULL: no memory.
 th_studio_moment *th_studio_moment_take(th_world *world, int number, th_studio_catalogue *catalogue,
-                                        const th_studio_wishes *wishes, const float *exposure,
-                                        size_t exposure_count);
+                                        const th_studio_wishes *wishes, const th_observation *seen);
 // An empty one with room for `count` rows.
 th_studio_moment *th_studio_moment_create(th_studio_catalogue *catalogue, int count);
 th_studio_moment *th_studio_moment_hold(th_studio_moment *moment);
@@ -177,7 +181,8 @@ bool th_studio_map_people(const th_studio_moment *moment, th_studio_layer_kind k
                           th_studio_field *field);
 // ---- maps of the world, maps.c: of field->level and, where the layer is of one, field->target. False: no memory, or
 // the world has none.
-bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_studio_layer_kind kind,
+bool th_studio_map_world(th_world *world, const th_studio_moment *moment,
+                         const th_observation *seen, th_studio_layer_kind kind,
                          th_studio_field *field);
 void th_studio_field_release(th_studio_field *field);
 // Value of the cell at a place; 0 beyond the map.

@@ -71,12 +71,12 @@ static void release_scene(th_play_scene *scene) {
 }
 
 void th_play_release(th_play *play) {
+    th_charts_release(&play->charts); // its watch reads the scene
     th_world_destroy(play->world);
     th_studio_catalogue_release(play->catalogue);
     release_scene(play->scene);
     json_decref(play->document);
     json_decref(play->live_walls);
-    th_charts_release(&play->charts);
     *play = (th_play){0};
 }
 
@@ -126,6 +126,7 @@ static th_result put(th_play *play, th_play_scene *scene, th_world *world, th_er
         release_scene(scene);
         return th_fail(error, TH_NO_MEMORY, "", "no memory for what the scene offers");
     }
+    th_charts_unwatch(&play->charts);
     th_world_destroy(play->world);
     release_scene(play->scene);
     th_studio_catalogue_release(play->catalogue);

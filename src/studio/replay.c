@@ -168,6 +168,10 @@ static th_result read_frames(th_studio *studio, th_trajectory *trajectory, int s
         th_moment m;
         result = th_trajectory_next(trajectory, &m, error);
         if (result != TH_OK || m.count < 0) break;
+        if (!th_charts_see_frame(studio, &m)) {
+            result = th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
+            break;
+        }
         if (n % stride == 0) {
             th_studio_moment *moment =
                 moment_of(&m, th_scene_view_of(studio->replay->scene), play->catalogue, &b);
@@ -187,6 +191,8 @@ static th_result read_frames(th_studio *studio, th_trajectory *trajectory, int s
     free(b.id);
     free(b.x);
     free(b.y);
+    if (result == TH_OK && !th_charts_end_recording(studio))
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
     return result;
 }
 
@@ -222,6 +228,8 @@ static th_result show_recording(th_studio *studio, th_trajectory *trajectory, co
     if (!catalogue) return th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
     studio->plays[0].catalogue = catalogue;
     set_boxes(catalogue, th_scene_view_of(replay->scene), info);
+    if (!th_studio_catalogue_fit(catalogue, th_scene_view_of(replay->scene)))
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
     int stride = (int)((size_t)info->row_count * sizeof(th_studio_row) / MEMORY) + 1;
     replay->frame = stride / info->fps;
     replay->start = (double)info->first_frame / info->fps;

@@ -173,7 +173,6 @@ static json_t *restarted(th_studio *studio, th_error *error) {
     for (int w = 0; w < studio->play_count; ++w) {
         th_studio_tell_edited(studio, w, "restarted", "reload", 0);
         th_charts_see(studio, w);
-        th_charts_doubts(studio, w);
     }
     return fine();
 }
@@ -395,7 +394,6 @@ static json_t *opened(th_studio *studio, json_t *document, const char *name, th_
     if (was_recording) th_studio_greet(studio, 0);
     th_studio_tell_edited(studio, 0, "opened", "reload", 0);
     th_charts_see(studio, 0);
-    th_charts_doubts(studio, 0);
     return json_pack("{s:s}", "name", name);
 }
 

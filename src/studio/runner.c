@@ -2,6 +2,7 @@
 // and telling the state cost time that the simulation does not get, so both keep to a small share of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/clock.h"
+#include "observe/findings.h"
 #include "studio/studio.h"
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ th_studio_moment *th_studio_take(th_studio *studio, int world) {
     th_play *play = &studio->plays[world];
     th_studio_moment *moment =
         th_studio_moment_take(play->world, world, play->catalogue, &studio->wishes,
-                              play->charts.exposure, play->charts.exposure_count);
+                              play->charts.watch ? th_watch_observation(play->charts.watch) : NULL);
     if (!moment) return NULL;
     const th_studio_moment *last = th_history_at(&studio->history, world, 1e30);
     if (last && last->time > moment->time) { // an undo went back

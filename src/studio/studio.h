@@ -21,22 +21,16 @@ typedef struct th_play_scene {
     th_scene *scene;
 } th_play_scene;
 
-// What is plotted and warned of, charts.c.
-enum { TH_CHART_WINDOW = 6, TH_CHART_ROWS = 36000, TH_WARNINGS = 64 };
+// What is plotted and found, charts.c.
+enum { TH_CHART_ROWS = 36000 };
 typedef struct th_charts {
-    double next;  // [s] when the next row is due
-    json_t *rows; // all so far
-    double times[TH_CHART_WINDOW];
-    int64_t *counts[TH_CHART_WINDOW]; // of goals, doors, lines
-    int filled;
-    float density;   // highest now [1/m2]
-    float *exposure; // [s] by id
-    size_t exposure_count;
-    double exposed_until; // [s]
-    int64_t seen;         // people of a recording so far
-    struct th_recorded *recorded;
-    char keys[TH_WARNINGS][64];
-    int key_count;
+    double next;                  // [s] when the next row is due
+    json_t *rows;                 // all so far
+    float density;                // highest now [1/m2]
+    struct th_watch *watch;       // over the world
+    struct th_observer *recorded; // of a recording that is being read
+    int samples;                  // of the watch, that rows were made of
+    json_t *findings;             // as clients know them
 } th_charts;
 
 // A world on show.
@@ -165,7 +159,7 @@ json_t *th_describe_scene(const th_studio *studio, int world);
 json_t *th_describe_state(th_studio *studio);
 
 // ---- charts.c
-// After every step; says chart rows and warnings when they are due, and then shows the moment that it looked at.
+// After every step; says chart rows and findings when they are due, and then shows the moment that it looked at.
 void th_charts_see(th_studio *studio, int world);
 void th_charts_reset(th_charts *charts);
 void th_charts_release(th_charts *charts);
@@ -173,20 +167,11 @@ void th_charts_release(th_charts *charts);
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
 // The last row not after `time`; NULL: none.
 const json_t *th_charts_row(const th_charts *charts, double time);
-int th_charts_counters(const th_scene_view *scene); // goals, doors and lines
-// Doubts about the scene, and what opening it found.
-void th_charts_doubts(th_studio *studio, int world);
-void th_studio_warn(th_studio *studio, int world, const char *key, int level, const th_vec2 *place,
-                    const char *format, ...) __attribute__((format(printf, 6, 7)));
-
-// ---- counts of a recording, charts.c
-typedef struct th_recorded th_recorded;
-th_recorded *th_recorded_create(const th_scene_view *scene);
-void th_recorded_release(th_recorded *recorded);
-// Every moment of the recording, in order.
-void th_recorded_see(th_recorded *recorded, th_studio_moment *moment);
-const int64_t *th_recorded_counts(const th_recorded *recorded); // of goals, doors, lines, so far
-json_t *th_recorded_areas(const th_recorded *recorded, const th_studio_moment *moment);
+// The world, its scene or its time is another one: what was seen of it is over.
+void th_charts_unwatch(th_charts *charts);
+// Of a recording: every frame, and the end of it. False: no memory.
+bool th_charts_see_frame(th_studio *studio, const th_moment *frame);
+bool th_charts_end_recording(th_studio *studio);
 
 // ---- inspect.c: `person` events for those who asked
 void th_inspect(th_studio *studio);

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "draw/plan_drawing.h"
+#include "observe/kernel.h"
 #include "studio/server.h"
 #include "studio/studio.h"
 #include <errno.h>
@@ -222,7 +223,9 @@ static th_canvas draw_page(const th_studio *studio, th_plan_view *view, drawn *d
     view->left = (uint64_t)json_integer_value(json_array_get(row, 2));
     view->crowd = &crowd;
     view->time = time;
-    float *density = view->colour_by == TH_BY_DENSITY ? th_crowd_density(&crowd) : NULL;
+    float *density = view->colour_by == TH_BY_DENSITY
+                         ? th_people_density(th_replay_scene(studio->replay), &crowd)
+                         : NULL;
     view->density = density;
     th_canvas page = {0};
     if (density || view->colour_by != TH_BY_DENSITY) page = th_plan_page(view);

@@ -112,16 +112,16 @@ test("a door shut by a click sends everybody to the other", () =>
         await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === true);
     }));
 
-test("a crush is warned of, and the warning leads to it", () =>
+test("a crush is found, and the finding leads to it", () =>
     withRoom(
         async (studio) => {
             await studio.stepped(20);
-            await studio.page.click("#tab-warnings");
+            await studio.page.click("#tab-findings");
             await studio.page.evaluate(() => window.studio.plans[0].setCamera(100, 100, 60));
             await studio.page.locator("aside button:has(time)").first().click();
             const [x0, y0, x1, y1] = await studio.page.evaluate(() => window.studio.plans[0].visible());
             assert.ok(x0 < 10 && x1 > 1 && y0 < 9 && y1 > 1, `the crush is in view: ${[x0, y0, x1, y1]}`);
-            await studio.shot("warning");
+            await studio.shot("finding");
         },
         { ...ROOM, groups: [{ ...ROOM.groups[0], count: 300, radius: 0.15 }] },
     ));

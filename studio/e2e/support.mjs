@@ -165,7 +165,7 @@ function watchButtons() {
         b.dataset.template !== undefined
             ? "a template"
             : b.querySelector("time")
-              ? "a warning"
+              ? "a finding"
               : b.id || b.title || b.textContent;
     const lists = (window.buttons = { seen: new Set(), pressed: new Set() });
     const look = () => {

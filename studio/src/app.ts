@@ -9,12 +9,12 @@ import { Film } from "./film";
 import { listen } from "./keys";
 import type { Link, Listener, Reply } from "./link";
 import { Looks } from "./looks";
-import { ChartsPanel, ModelsPanel, PersonPanel, WarningsPanel } from "./panels";
+import { ChartsPanel, ModelsPanel, PersonPanel, FindingsPanel } from "./panels";
 import { PlanView } from "./plan";
 import type { Thing } from "./things";
 import { Toolbar } from "./toolbar";
 import { View3d, type CameraMode, type LevelMode } from "./view3d";
-import type { ChartRow, Inspection, People, Raster, Registry, Scene, State, Vectors, Warning } from "./types";
+import type { ChartRow, Finding, Inspection, People, Raster, Registry, Scene, State, Vectors } from "./types";
 import { boxOf } from "./types";
 
 const EDITING = ["save", "undo", "redo", "compare", "tab-models"]; // buttons that a recording has no use for
@@ -22,7 +22,7 @@ const TABS: [string, string][] = [
     ["view", "View"],
     ["models", "Models"],
     ["charts", "Charts"],
-    ["warnings", "Warnings"],
+    ["findings", "Findings"],
     ["person", "Person"],
 ];
 
@@ -55,9 +55,10 @@ export class App implements Listener, EditorHost {
         names: () => [],
     });
     charts = new ChartsPanel();
-    warnings = new WarningsPanel({
+    lists: Finding[][] = [];
+    findings = new FindingsPanel({
         send: () => {},
-        showPlace: (warning) => this.showPlace(warning),
+        showPlace: (finding) => this.showPlace(finding),
         names: () => [],
     });
     person = new PersonPanel(
@@ -68,7 +69,7 @@ export class App implements Listener, EditorHost {
         view: this.looks.viewPanel,
         models: this.models.element,
         charts: this.charts.element,
-        warnings: this.warnings.element,
+        findings: this.findings.element,
         person: this.person.element,
     };
     side = h("aside", { "aria-label": "panels" });
@@ -157,6 +158,7 @@ export class App implements Listener, EditorHost {
                 break;
             case "scene":
                 this.scene_(decodeScene(event));
+                this.found(Number(event.world ?? 0), event.findings as Finding[]);
                 break;
             case "state":
                 this.stateCame(event as unknown as State);
@@ -164,14 +166,11 @@ export class App implements Listener, EditorHost {
             case "chart":
                 this.chartRows(Number(event.world ?? 0), event.rows as ChartRow[]);
                 break;
-            case "warning":
-                this.warned(event as unknown as Warning);
+            case "findings":
+                this.found(Number(event.world ?? 0), event.list as Finding[]);
                 break;
             case "person":
                 this.personCame(event as unknown as Inspection);
-                break;
-            case "edited":
-                if (/restart|open|seed/i.test(String(event.text))) this.warningsReset();
                 break;
             default:
                 break;
@@ -181,7 +180,7 @@ export class App implements Listener, EditorHost {
     hello(registry: Registry): void {
         this.registry = registry;
         this.fitted = ""; // whatever comes is another scene
-        this.warningsReset();
+        this.findingsReset();
         document.body.classList.toggle("replay", registry.replay);
         this.toolbar.tools.hidden = registry.replay;
         for (const id of this.link?.offline ? [...EDITING, "new", "open"] : EDITING) {
@@ -239,7 +238,7 @@ export class App implements Listener, EditorHost {
         if (this.shown.layer && !scene.layers.some((layer) => layer.name === this.shown.layer)) this.shown.layer = "";
         if (!first) {
             this.shown.level = 0;
-            this.warningsReset();
+            this.findingsReset();
             this.charts.reset(0);
         }
         void this.ask("colour", { by: this.shown.colour });
@@ -249,12 +248,9 @@ export class App implements Listener, EditorHost {
     }
 
     stateCame(state: State): void {
-        const before = this.state;
         this.state = state;
         const world = state.worlds[0];
         if (!world) return;
-        if (before && world.time < before.worlds[0].time && state.scrub === null && !this.registry?.replay)
-            this.warningsReset();
         this.controls.update(state);
         this.charts.until = this.registry?.replay ? world.time : (state.scrub ?? Infinity);
         state.worlds.forEach((w, k) => {
@@ -303,34 +299,35 @@ export class App implements Listener, EditorHost {
         if (scene && this.shown.panel === "charts") this.charts.draw(scene, this.comparing());
     }
 
-    warned(warning: Warning): void {
-        this.warnings.add(warning);
-        this.showWarningCount();
-        if (this.warnings.count === 1) this.note(warning.text, true);
-    }
-
-    warningsReset(): void {
-        this.warnings.reset();
-        this.showWarningCount();
-    }
-
-    showWarningCount(): void {
-        const tab = document.getElementById("tab-warnings");
+    // Every list is the whole of it, so that reloading the page loses nothing.
+    found(world: number, list: Finding[]): void {
+        const before = this.findings.count;
+        this.lists[world] = list ?? [];
+        this.findings.show(this.lists);
+        const tab = document.getElementById("tab-findings");
         if (tab)
             clear(
                 tab,
-                "Warnings",
-                this.warnings.count > 0 ? h("span", { className: "count" }, String(this.warnings.count)) : null,
+                "Findings",
+                this.findings.count > 0 ? h("span", { className: "count" }, String(this.findings.count)) : null,
             );
+        const worst = this.lists.flat()[0];
+        if (before === 0 && worst) this.note(worst.text, true);
     }
 
-    showPlace(warning: Warning): void {
-        if (!warning.place) return;
-        const [x, y] = warning.place;
+    findingsReset(): void {
+        this.lists = [];
+        this.found(0, []);
+    }
+
+    showPlace(finding: Finding): void {
+        if (!finding.place) return;
+        const [ox, oy] = this.scenes[0]?.origin ?? [0, 0];
+        const [x, y] = [finding.place[0] - ox, finding.place[1] - oy];
         this.setView("plan");
-        this.setLevel(warning.level ?? 0);
+        this.setLevel(Math.max(finding.level, 0));
         const plan = this.plans[0];
-        plan.pin = { x, y, text: warning.text, until: performance.now() + 6000 };
+        plan.pin = { x, y, text: finding.text, until: performance.now() + 6000 };
         plan.setCamera(x, y, Math.max(plan.scale, 22));
     }
 

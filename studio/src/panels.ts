@@ -1,16 +1,16 @@
-// The panels at the right: what is shown, models with their parameters, charts, warnings, one person.
+// The panels at the right: what is shown, models with their parameters, charts, findings, one person.
 // SPDX-License-Identifier: Apache-2.0
 import { button, clear, clock, grouped, h, short, unitText, withUnit, words } from "./dom";
 import { Chart, thin, weidmann, type Series } from "./charts";
 import { css } from "./colours";
 import { roleColours } from "./plan";
-import type { ChartRow, Choice, Inspection, Model, Param, Registry, Scene, Stage, Warning } from "./types";
+import type { ChartRow, Choice, Finding, Inspection, Model, Param, Registry, Scene, Stage } from "./types";
 import { STAGES } from "./types";
 import type { Json } from "./decode";
 
 export interface PanelHost {
     send(verb: string, args: Json, say?: string): void;
-    showPlace(warning: Warning): void;
+    showPlace(finding: Finding): void;
     names(): string[];
 }
 
@@ -405,30 +405,28 @@ export class ChartsPanel {
     }
 }
 
-export class WarningsPanel {
+export class FindingsPanel {
     readonly element = h("div", { className: "panel" });
-    private list = h("div", { className: "warnings" });
+    private list = h("div", { className: "findings" });
     count = 0;
 
     constructor(private host: PanelHost) {
-        this.element.append(
-            h("p", {}, "What goes wrong appears here when it happens. Click to see the place."),
-            this.list,
-        );
+        this.element.append(h("p", {}, "What throng finds, as in the report. Click to see the place."), this.list);
     }
 
-    reset(): void {
-        this.count = 0;
+    // The lists of both worlds.
+    show(worlds: Finding[][]): void {
+        this.count = worlds.reduce((sum, list) => sum + list.length, 0);
         this.list.replaceChildren();
-    }
-
-    add(warning: Warning): void {
-        this.count++;
-        this.list.prepend(
-            button("", warning.place ? "Show the place" : warning.text, () => this.host.showPlace(warning)),
-        );
-        (this.list.firstChild as HTMLElement).append(h("time", {}, clock(warning.time)), warning.text);
-        while (this.list.childElementCount > 200) this.list.lastElementChild?.remove();
+        for (const finding of worlds.flat()) {
+            const item = button("", finding.place ? "Show the place" : finding.text, () =>
+                this.host.showPlace(finding),
+            );
+            item.classList.add(finding.severity);
+            if (finding.from !== null) item.append(h("time", {}, clock(finding.from)));
+            item.append(finding.text + (finding.cure ? " " + finding.cure : ""));
+            this.list.append(item);
+        }
     }
 }
 

@@ -257,13 +257,16 @@ export interface Inspection {
     facts: { name: string; value: number | string; unit?: string; doc?: string }[];
     drawing: Mark[];
 }
-export interface Warning {
-    world: number;
-    key: string;
+export interface Finding {
+    kind: string;
+    severity: "note" | "caution" | "danger";
+    count: number;
+    level: number; // -1: of no place
+    place: [number, number] | null; // in the scene's coordinates
+    from: number | null;
+    to: number | null;
     text: string;
-    time: number;
-    level: number;
-    place: [number, number] | null;
+    cure: string;
 }
 // Time, inside, left, mean speed, jammed, flows of exits, doors and lines, areas, points of density and speed.
 export type ChartRow = [

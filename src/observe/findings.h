@@ -1,8 +1,55 @@
-// Numbers that tables, warnings and sentences share: where it was densest, how long it was too dense, who
-// did not get out. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_REPORT_FINDINGS_H
-#define TH_REPORT_FINDINGS_H
-#include "report/report.h"
+// Findings inside the library: the list under construction, and the readings of runs that findings, tables and figures
+// share. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_OBSERVE_FINDINGS_H
+#define TH_OBSERVE_FINDINGS_H
+#include "observe/ensemble.h"
+#include "observe/motion.h"
+#include "throng/findings.h"
+#include <jansson.h>
+
+// ---- the list
+
+struct th_findings {
+    th_finding *list;
+    int count;
+    bool failed; // no memory
+};
+
+// A finding of no place, no time and no figures; the severity is that of its kind.
+th_finding th_finding_of(th_finding_kind kind, int count);
+// Adds it with its sentences. `cure` may be "".
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void th_findings_add(th_findings *findings, th_finding about, const char *cure, const char *format,
+                     ...);
+// Sorts, and gives the list away; TH_NO_MEMORY where adding failed. `made` is empty afterwards.
+th_result th_findings_finish(th_findings *made, th_findings **findings, th_error *error);
+void th_findings_clear(th_findings *findings);
+json_t *th_findings_array(const th_findings *findings); // NULL: no memory
+// "person", "people"
+const char *th_people_word(uint64_t count);
+
+// What the scene alone shows. findings_scene.c
+void th_findings_add_scene(th_findings *findings, const th_scene_view *scene);
+// Of the scene and of all runs; `trouble` (or ""): why the recording ends early. A single run may be one that goes on.
+th_result th_run_findings(const th_scene_view *scene, const th_ensemble *ensemble,
+                          const char *trouble, th_findings **findings, th_error *error);
+// The same of one observation, which stays the caller's; `of_scene` (or NULL) comes first; `over`: the run has ended.
+th_result th_observation_findings(const th_scene_view *scene, const th_findings *of_scene,
+                                  th_observation *observation, bool over, th_findings **findings,
+                                  th_error *error);
+// What a watch has seen so far; it belongs to the watch.
+th_observation *th_watch_observation(const th_watch *watch);
+
+// A whole recording, seen on the ground that is known; destroy the observer before the scene.
+th_result th_recording_observe(const char *path, const th_motion_def *def, const char *walkable,
+                               th_scene **scene, th_observer **observer, th_error *error);
+// Its findings.
+th_result th_motion_findings(const char *path, const th_motion_def *def, const char *walkable,
+                             th_findings **findings, th_error *error);
+
+// ---- readings of runs
 
 typedef struct th_place {
     int level;   // -1: nowhere
@@ -36,7 +83,7 @@ typedef struct th_pressure_findings {
     th_place pressure_at;
     double crowd_pressure; // Helbing's [1/s2]
     th_place crowd_pressure_at;
-    // Of the cell that was above TH_TURBULENT and TH_DENSE longest, mean over runs. [s]
+    // Of the cell that was above TH_TURBULENT and TH_PACKED longest, mean over runs. [s]
     double turbulent_time;
     th_place turbulent_at;
     // The highest load on anybody [N], and contact forces over the circumference [N/m].
@@ -57,6 +104,14 @@ typedef struct th_fall_findings {
     th_place at; // the cell where people lay longest
 } th_fall_findings;
 th_fall_findings th_find_falls(const th_scene_view *scene, const th_ensemble *ensemble);
+
+// Values of people, ascending. No values without memory. Free them.
+typedef struct th_value_list {
+    double *values;
+    int count;
+} th_value_list;
+// Seconds everybody was above th_exposure_bounds[bound].
+th_value_list th_exposure_values(const th_observation *observation, int bound);
 
 // How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Everybody counts for mean and
 // percentile, also who never was. NaN: not measured.
@@ -79,17 +134,4 @@ th_stranded th_find_stranded(const th_scene_view *scene, const th_observation *o
 
 // The name of a group or of a scripted person; "" for neither.
 const char *th_member_of(const th_scene_view *scene, int group);
-
-// ---- what a reader must know before believing the numbers, as plain sentences: the page and summary.json show the
-// same
-
-typedef struct th_warnings {
-    char **texts; // UTF-8, no markup
-    int count;
-} th_warnings;
-
-th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th_error *error);
-void th_warnings_release(th_warnings *warnings);
-// The planner's distance fields are coarser than the plan asks for: what, where, and what to do. False: they are not.
-bool th_plan_warning(const th_scene_view *scene, char *text, size_t size);
 #endif

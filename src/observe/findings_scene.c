@@ -1,0 +1,469 @@
+// What a scene shows before anybody moves: gaps that some do not fit through, doors that close nothing, stairs without
+// sides, plans too large to plan well, models asked for more than they manage. Findings of one kind and cause are one.
+// Cost: that of finding the rooms. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
+#include "observe/findings.h"
+#include "throng/model.h"
+#include "throng/rooms.h"
+#include "throng/scene_view.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WALLS_MOST = 8000 }; // finding the rooms takes 60 s for 80 000
+
+typedef struct looker {
+    th_findings *out;
+    const th_scene_view *scene;
+    const th_rooms *rooms; // NULL: not known, everybody comes everywhere
+    bool *reached;         // by group and room
+} looker;
+
+static double width_of(const th_line *line) {
+    return hypot((double)(line->b.x - line->a.x), (double)(line->b.y - line->a.y));
+}
+
+static th_vec2 middle_of(const th_line *line) {
+    return (th_vec2){(line->a.x + line->b.x) / 2, (line->a.y + line->b.y) / 2};
+}
+
+static void set_place(const looker *l, th_finding *about, int level, th_vec2 p) {
+    about->level = level;
+    about->x = (double)p.x + l->scene->origin.x;
+    about->y = (double)p.y + l->scene->origin.y;
+}
+
+// "(12.50, 3.00)", with the level where there are several.
+static void place_words(const looker *l, char words[160], const th_finding *about) {
+    int length = snprintf(words, 160, "(%.2f, %.2f)", about->x, about->y);
+    if (l->scene->level_count > 1)
+        snprintf(words + length, (size_t)(160 - length), " on level \"%.80s\"",
+                 l->scene->levels[about->level].id);
+}
+
+// ---- where people can come
+
+// The rooms that a group starts in: at the corners and the middle of its area, slightly inside.
+static void mark_starts(const looker *l, int g) {
+    const th_group *group = &l->scene->groups[g];
+    bool *reached = &l->reached[(size_t)g * (size_t)l->rooms->room_count], any = false;
+    const th_polygons *shape = &group->area.shape;
+    const th_box *box = &shape->box;
+    for (int k = 0; shape->ring_count > 0 && k < 25; ++k) {
+        th_vec2 p = {box->min_x + (box->max_x - box->min_x) * (0.02f + 0.24f * (float)(k % 5)),
+                     box->min_y + (box->max_y - box->min_y) * (0.02f + 0.24f * (float)(k / 5))};
+        int room = th_rooms_at(l->rooms, group->area.level, p);
+        if (room < 0) continue;
+        reached[room] = any = true;
+    }
+    for (int r = 0; !any && r < l->rooms->room_count; ++r) reached[r] = true; // not known where
+}
+
+static void spread_through_portals(const looker *l, int g) {
+    bool *reached = &l->reached[(size_t)g * (size_t)l->rooms->room_count], more = true;
+    double needed = th_group_gap(&l->scene->groups[g], false);
+    while (more) {
+        more = false;
+        for (int p = 0; p < l->rooms->portal_count; ++p) {
+            const th_room_portal *portal = &l->rooms->portals[p];
+            int a = portal->rooms[0], b = portal->rooms[1];
+            if (a < 0 || b < 0 || reached[a] == reached[b] || (double)portal->width < needed)
+                continue;
+            reached[a] = reached[b] = more = true;
+        }
+    }
+}
+
+static void find_reached(looker *l) {
+    if (!l->rooms || l->rooms->room_count == 0) return;
+    l->reached = calloc((size_t)(l->scene->group_count + 1) * (size_t)l->rooms->room_count, 1);
+    for (int g = 0; l->reached && g < l->scene->group_count; ++g) {
+        mark_starts(l, g);
+        spread_through_portals(l, g);
+    }
+}
+
+// Can people of the group come to either side of the gap?
+static bool comes_to(const looker *l, int g, const th_line *gap) {
+    if (!l->reached) return true;
+    const float beside = 0.3f; // [m]
+    float length = (float)width_of(gap);
+    th_vec2 m = middle_of(gap);
+    th_vec2 n = {-(gap->b.y - gap->a.y) / length * beside, (gap->b.x - gap->a.x) / length * beside};
+    int rooms[2] = {th_rooms_at(l->rooms, gap->level, (th_vec2){m.x + n.x, m.y + n.y}),
+                    th_rooms_at(l->rooms, gap->level, (th_vec2){m.x - n.x, m.y - n.y})};
+    if (rooms[0] < 0 && rooms[1] < 0) return true;
+    const bool *reached = &l->reached[(size_t)g * (size_t)l->rooms->room_count];
+    return (rooms[0] >= 0 && reached[rooms[0]]) || (rooms[1] >= 0 && reached[rooms[1]]);
+}
+
+// ---- gaps
+
+// The two mouths of one opening are one.
+static bool is_same_gap(const th_line *one, const th_line *other) {
+    const double apart = 1.0, wider = 0.01; // [m]
+    th_vec2 p = middle_of(one), q = middle_of(other);
+    return one->level == other->level && hypot((double)(p.x - q.x), (double)(p.y - q.y)) < apart &&
+           fabs(width_of(one) - width_of(other)) < wider;
+}
+
+typedef struct gap_count {
+    int count;
+    const th_line *narrowest;
+} gap_count;
+
+static void count_gap(gap_count *found, const th_line *line) {
+    found->count++;
+    if (!found->narrowest || width_of(line) < width_of(found->narrowest)) found->narrowest = line;
+}
+
+// "The gap of 0.40 m at (1, 2) is" or "33 gaps are"; the rest of the sentence about the narrowest.
+static void gap_words(const looker *l, const gap_count *found, th_finding *about, char begin[240],
+                      char end[240]) {
+    char where[160];
+    set_place(l, about, found->narrowest->level, middle_of(found->narrowest));
+    place_words(l, where, about);
+    about->value = width_of(found->narrowest);
+    about->unit = "m";
+    end[0] = '\0';
+    if (found->count == 1) {
+        snprintf(begin, 240, "The gap of %.2f m at %s is", about->value, where);
+        return;
+    }
+    snprintf(begin, 240, "%d gaps are", found->count);
+    snprintf(end, 240, " The narrowest, %.2f m, is at %s.", about->value, where);
+}
+
+static void find_closed_gaps(const looker *l) {
+    const th_scene_view *scene = l->scene;
+    gap_count found = {0};
+    for (int k = 0; k < scene->closed_gap_count; ++k) {
+        const th_line *line = &scene->closed_gaps[k];
+        bool told = false, comes = scene->group_count == 0;
+        for (int j = 0; j < k && !told; ++j) told = is_same_gap(&scene->closed_gaps[j], line);
+        for (int g = 0; g < scene->group_count && !comes; ++g) comes = comes_to(l, g, line);
+        if (!told && comes) count_gap(&found, line);
+    }
+    if (found.count == 0) return;
+    char begin[240], end[240];
+    th_finding about = th_finding_of(TH_FINDING_CLOSED_GAP, found.count);
+    gap_words(l, &found, &about, begin, end);
+    th_findings_add(l->out, about,
+                    found.count == 1 ? "Widen it or close it with a wall."
+                                     : "Widen them or close them with walls.",
+                    "%s too narrow for everybody and %s.%s", begin,
+                    found.count == 1 ? "counts as a wall" : "count as walls", end);
+}
+
+static void find_narrow_gaps(const looker *l, int g) {
+    const th_scene_view *scene = l->scene;
+    const th_group *group = &scene->groups[g];
+    double needed = th_group_gap(group, true);
+    gap_count found = {0};
+    bool some = false;
+    for (int k = 0; k < scene->narrow_gap_count; ++k) {
+        const th_narrow_gap *gap = &scene->narrow_gaps[k];
+        bool told = (double)gap->width >= needed || !comes_to(l, g, &gap->line);
+        for (int j = 0; j < k && !told; ++j)
+            told = is_same_gap(&scene->narrow_gaps[j].line, &gap->line);
+        if (told) continue;
+        count_gap(&found, &gap->line);
+        some = some || th_group_gap(group, false) < (double)gap->width;
+    }
+    if (found.count == 0) return;
+    bool around = th_scene_widest_with_way(scene->scene, g) >= needed, one = found.count == 1;
+    char begin[240], end[240];
+    th_finding about = th_finding_of(TH_FINDING_NARROW_GAP, found.count);
+    gap_words(l, &found, &about, begin, end);
+    about.limit = needed;
+    th_findings_add(l->out, about,
+                    around ? ""
+                    : one  ? "Widen it."
+                           : "Widen them.",
+                    "%s too narrow for people of group \"%s\", who need %s%.2f m; %s.%s", begin,
+                    group->id, some ? "up to " : "", needed,
+                    !around ? "they have no other way and would stay"
+                    : one   ? "they go around it"
+                            : "they go around them",
+                    end);
+}
+
+// ---- stairs whose sides are open to the floor
+
+static bool is_on_link(const th_scene_view *scene, th_vec2 p) {
+    for (int l = 0; l < scene->link_count; ++l) {
+        const th_link *link = &scene->links[l];
+        float dx = link->b.x - link->a.x, dy = link->b.y - link->a.y;
+        float length = sqrtf(dx * dx + dy * dy);
+        float off = fabsf((p.x - link->a.x) * dy - (p.y - link->a.y) * dx) / length;
+        if (off < 0.05f) return true;
+    }
+    return false;
+}
+
+// Is there walkable ground on both sides of the middle of a -> b, and no wall between?
+static bool is_open(const th_scene_view *scene, int level, th_vec2 a, th_vec2 b) {
+    const float beside = 0.05f; // [m]
+    th_vec2 m = {(a.x + b.x) / 2, (a.y + b.y) / 2};
+    float length = hypotf(b.x - a.x, b.y - a.y);
+    float nx = -(b.y - a.y) / length * beside, ny = (b.x - a.x) / length * beside;
+    return th_scene_walkable(scene->scene, level, (th_vec2){m.x + nx, m.y + ny}) &&
+           th_scene_walkable(scene->scene, level, (th_vec2){m.x - nx, m.y - ny}) &&
+           th_scene_distance(scene->scene, level, m) > beside / 2;
+}
+
+// The sides of stairs run up: along their edges people rise. The foot and the top lie across.
+static bool is_open_side(const th_scene_view *scene, const th_zone *zone, th_vec2 a, th_vec2 b) {
+    float length = hypotf(b.x - a.x, b.y - a.y);
+    float rise = fabsf((b.x - a.x) * zone->up_direction.x + (b.y - a.y) * zone->up_direction.y);
+    return length >= 0.1f && rise >= 0.7f * length &&
+           !is_on_link(scene, (th_vec2){(a.x + b.x) / 2, (a.y + b.y) / 2}) &&
+           is_open(scene, zone->area.level, a, b);
+}
+
+static void find_open_stairs(const looker *l) {
+    const th_scene_view *scene = l->scene;
+    for (int z = 0; z < scene->zone_count; ++z) {
+        const th_zone *zone = &scene->zones[z];
+        const th_polygons *shape = &zone->area.shape;
+        th_finding about = th_finding_of(TH_FINDING_OPEN_STAIRS, 0);
+        char sides[200] = "";
+        if (zone->up_direction.x == 0.0f && zone->up_direction.y == 0.0f) continue;
+        for (int r = 0; r < shape->ring_count; ++r) {
+            int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+            for (int i = begin, j = end - 1; i < end; j = i++) {
+                th_vec2 a = shape->points[j], b = shape->points[i];
+                if (!is_open_side(scene, zone, a, b)) continue;
+                if (about.count++ > 0) continue; // the place of the first
+                set_place(l, &about, zone->area.level, (th_vec2){(a.x + b.x) / 2, (a.y + b.y) / 2});
+                snprintf(sides, sizeof sides, "from (%.2f, %.2f) to (%.2f, %.2f)",
+                         (double)a.x + scene->origin.x, (double)a.y + scene->origin.y,
+                         (double)b.x + scene->origin.x, (double)b.y + scene->origin.y);
+            }
+        }
+        if (about.count > 0)
+            th_findings_add(l->out, about,
+                            about.count == 1 ? "Put a wall there." : "Put walls there.",
+                            "Stairs \"%s\" are open to the floor along %s, where people step off: "
+                            "%s%s.",
+                            zone->id, about.count == 1 ? "a side" : "their sides", sides,
+                            about.count == 1 ? "" : " and others");
+    }
+}
+
+// ---- doors that do not do what they seem to
+
+static float distance_to_line(th_vec2 p, const th_line *line) {
+    float dx = line->b.x - line->a.x, dy = line->b.y - line->a.y;
+    float t = ((p.x - line->a.x) * dx + (p.y - line->a.y) * dy) / (dx * dx + dy * dy);
+    t = fminf(fmaxf(t, 0.0f), 1.0f);
+    return hypotf(p.x - line->a.x - t * dx, p.y - line->a.y - t * dy);
+}
+
+// A finding about door d: "Door "a", doors[3], " goes before the text.
+static void add_door(const looker *l, int d, const char *cure, const char *text) {
+    const th_line *line = &l->scene->doors[d].line;
+    th_finding about = th_finding_of(TH_FINDING_DOOR, 1);
+    char where[160];
+    set_place(l, &about, line->level, middle_of(line));
+    place_words(l, where, &about);
+    th_findings_add(l->out, about, cure, "Door \"%s\" (doors[%d]) at %s %s", l->scene->doors[d].id,
+                    d, where, text);
+}
+
+static bool is_on_door(const th_scene_view *scene, int level, th_vec2 p, int but) {
+    for (int d = 0; d < scene->door_count; ++d)
+        if (d != but && scene->doors[d].line.level == level &&
+            distance_to_line(p, &scene->doors[d].line) < 0.01f)
+            return true;
+    return false;
+}
+
+static bool has_free_end(const looker *l, int d, th_vec2 end) {
+    const float touches = 0.01f; // [m] as openings in walls
+    int level = l->scene->doors[d].line.level;
+    float distance = th_scene_distance(l->scene->scene, level, end);
+    if (distance <= touches || is_on_door(l->scene, level, end, d)) return false;
+    char text[240];
+    snprintf(text, sizeof text,
+             "ends %.2f m from the nearest wall and closes nothing: people pass its end at "
+             "(%.2f, %.2f).",
+             (double)distance, (double)end.x + l->scene->origin.x,
+             (double)end.y + l->scene->origin.y);
+    add_door(l, d, "Draw it up to the wall.", text);
+    return true;
+}
+
+static bool is_double(const looker *l, int d) {
+    const th_line *line = &l->scene->doors[d].line;
+    for (int e = 0; e < d; ++e) {
+        const th_line *other = &l->scene->doors[e].line;
+        if (other->level != line->level || distance_to_line(line->a, other) > 0.02f ||
+            distance_to_line(line->b, other) > 0.02f)
+            continue;
+        char text[240];
+        snprintf(text, sizeof text, "lies on door \"%.80s\": either of them shut closes the way.",
+                 l->scene->doors[e].id);
+        add_door(l, d, "Leave one out.", text);
+        return true;
+    }
+    return false;
+}
+
+static bool lies_on_goal(const looker *l, int d, th_vec2 middle) {
+    const float on = 0.03f; // [m] what lies between is no room
+    const th_scene_view *scene = l->scene;
+    int level = scene->doors[d].line.level;
+    char text[300];
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (!goal->is_line || goal->line.level != level ||
+            distance_to_line(middle, &goal->line) > on)
+            continue;
+        snprintf(text, sizeof text,
+                 "lies on the line of \"%.80s\": people with the behaviour hidac do not learn that "
+                 "it is shut.",
+                 goal->id);
+        add_door(l, d, "Let the ground go on behind it, with that line 0.1 m or more further out.",
+                 text);
+        return true;
+    }
+    for (int k = 0; k < scene->link_count; ++k) {
+        const th_link *link = &scene->links[k];
+        th_line top = {level, link->a, link->b};
+        if ((link->level[0] != level && link->level[1] != level) ||
+            distance_to_line(middle, &top) > on)
+            continue;
+        snprintf(text, sizeof text,
+                 "lies on the top of stairs \"%.80s\": people with the behaviour hidac do not "
+                 "learn that it is shut.",
+                 link->id);
+        add_door(l, d, "Move it 0.1 m or more away from the top.", text);
+        return true;
+    }
+    return false;
+}
+
+// A door that is no portal, though it reaches from wall to wall.
+static void find_no_portal(const looker *l, int d) {
+    const th_line *line = &l->scene->doors[d].line;
+    th_vec2 middle = middle_of(line);
+    char text[300];
+    if (lies_on_goal(l, d, middle)) return;
+    if (fabsf(th_scene_distance(l->scene->scene, line->level, middle)) < 0.01f) {
+        add_door(l, d, "Draw it on the wall, no more than 1 cm off, or where there is a gap.",
+                 "lies along a wall that it does not open.");
+        return;
+    }
+    snprintf(text, sizeof text,
+             "parts no rooms: what is on both sides of it is joined elsewhere by more than %g m, "
+             "so people with the behaviour hidac do not learn that it is shut.",
+             TH_PASSAGE_WIDTH_MAX);
+    add_door(l, d, "Close that with a wall or a door if it should.", text);
+}
+
+static bool is_portal(const th_rooms *rooms, int d) {
+    for (int p = 0; p < rooms->portal_count; ++p)
+        if (rooms->portals[p].kind == TH_PORTAL_DOOR && rooms->portals[p].index == d) return true;
+    return false;
+}
+
+static void find_doors(const looker *l) {
+    for (int d = 0; l->rooms && d < l->scene->door_count; ++d) {
+        const th_line *line = &l->scene->doors[d].line;
+        if (!has_free_end(l, d, line->a) && !has_free_end(l, d, line->b) && !is_double(l, d) &&
+            !is_portal(l->rooms, d))
+            find_no_portal(l, d);
+    }
+}
+
+// ---- planning and models
+
+// The narrowest door or goal line; NULL: there is none.
+static const th_line *narrowest_line(const th_scene_view *scene, const char **id) {
+    const th_line *narrowest = NULL;
+    for (int d = 0; d < scene->door_count; ++d) {
+        const th_line *line = &scene->doors[d].line;
+        if (narrowest && width_of(line) >= width_of(narrowest)) continue;
+        narrowest = line;
+        *id = scene->doors[d].id;
+    }
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_line *line = &scene->goals[g].line;
+        if (!scene->goals[g].is_line || (narrowest && width_of(line) >= width_of(narrowest)))
+            continue;
+        narrowest = line;
+        *id = scene->goals[g].id;
+    }
+    return narrowest;
+}
+
+static void find_coarse_plan(const looker *l) {
+    const th_scene_view *scene = l->scene;
+    float wanted, spacing = th_scene_plan_spacing(scene->scene, &wanted);
+    if (!(spacing > 1.001f * wanted)) return;
+    const char *id = "";
+    char where[240] = "", cure[200];
+    th_finding about = th_finding_of(TH_FINDING_COARSE_PLAN, 1);
+    const th_line *narrowest = narrowest_line(scene, &id);
+    if (narrowest) {
+        set_place(l, &about, narrowest->level, middle_of(narrowest));
+        snprintf(where, sizeof where,
+                 " (the narrowest door or goal is \"%.40s\" at (%.1f, %.1f), %.2g m)", id, about.x,
+                 about.y, width_of(narrowest));
+    }
+    about.value = (double)spacing;
+    about.limit = (double)wanted;
+    about.unit = "m";
+    snprintf(cure, sizeof cure,
+             "Let groups share destinations, leave out ground that nobody walks on, or set "
+             "plan_cell to %.2g to accept it.",
+             (double)spacing);
+    th_findings_add(l->out, about, cure,
+                    "The plan is too large for its %d %s: ways are planned on points %.2g m apart "
+                    "instead of %.2g m, and passages narrower than %.2g m may be missed%s.",
+                    scene->target_count, scene->target_count == 1 ? "destination" : "destinations",
+                    (double)spacing, (double)wanted, 2.0 * (double)spacing, where);
+}
+
+static void find_doubts(const looker *l) {
+    enum { MOST = 8 };
+    th_doubt doubts[MOST];
+    int count = th_scene_doubts(l->scene->scene, doubts, MOST);
+    for (int k = 0; k < count && k < MOST; ++k)
+        th_findings_add(l->out, th_finding_of(TH_FINDING_DOUBT, 1),
+                        "`throng list models` says what other models manage.", "%s.",
+                        doubts[k].text);
+    if (count > MOST)
+        th_findings_add(l->out, th_finding_of(TH_FINDING_DOUBT, count - MOST), "",
+                        "There are %d more such doubts.", count - MOST);
+}
+
+// ---- all
+
+void th_findings_add_scene(th_findings *findings, const th_scene_view *scene) {
+    looker l = {.out = findings, .scene = scene};
+    th_rooms *rooms = NULL;
+    bool asked = scene->door_count + scene->closed_gap_count + scene->narrow_gap_count > 0;
+    if (asked && scene->wall_count > WALLS_MOST)
+        th_findings_add(findings, th_finding_of(TH_FINDING_NOT_CHECKED, 1), "",
+                        "Doors were not looked at, as there are %d walls.", scene->wall_count);
+    else if (asked && th_rooms_create(scene->scene, TH_PASSAGE_WIDTH_MAX, &rooms, NULL) == TH_OK)
+        l.rooms = rooms;
+    find_reached(&l);
+    find_doors(&l);
+    find_closed_gaps(&l);
+    for (int g = 0; g < scene->group_count; ++g) find_narrow_gaps(&l, g);
+    find_open_stairs(&l);
+    find_coarse_plan(&l);
+    find_doubts(&l);
+    free(l.reached);
+    th_rooms_destroy(rooms);
+}
+
+th_result th_scene_findings(const th_scene *scene, th_findings **findings, th_error *error) {
+    th_findings made = {0};
+    th_findings_add_scene(&made, th_scene_view_of(scene));
+    return th_findings_finish(&made, findings, error);
+}
