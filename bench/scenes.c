@@ -368,7 +368,11 @@ th_result th_bench_create(th_bench_scene which, const th_bench_models *models, i
     group.radius = (th_distribution){.kind = TH_DISTRIBUTION_CONSTANT, .a = RADIUS};
     group.speed = (th_distribution){.kind = TH_DISTRIBUTION_CONSTANT, .a = (double)SPEED};
     if (models->filter) group.filter = *models->filter;
-    if (models->behave) group.behave.name = models->behave;
+    const th_model_def behave = {.name = models->behave};
+    if (models->behave) {
+        group.behave = &behave;
+        group.behave_count = 1;
+    }
     group.move.name = models->move;
     group.move.params = params;
     group.move.param_count = bench_params(models->move, params);

@@ -56,9 +56,13 @@ static json_t *model_json(const th_model *model) {
                                                  preset->doc ? preset->doc : "", "values", values));
     }
     json_t *limits = model->stage == TH_STAGE_MOVE ? limits_json(model) : json_array();
-    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "stage", th_stage_name(model->stage), "name",
-                     model->name, "doc", model->doc, "source", model->source, "parameters", params,
-                     "presets", presets, "limits", limits);
+    json_t *decides = json_array();
+    for (int d = 0; d < TH_DECISIONS; ++d)
+        if (model->decides >> d & 1)
+            json_array_append_new(decides, json_string(th_decision_name((th_decision)(1 << d))));
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o}", "stage", th_stage_name(model->stage),
+                     "name", model->name, "doc", model->doc, "source", model->source, "decides",
+                     decides, "parameters", params, "presets", presets, "limits", limits);
 }
 
 static json_t *everything_json(void) {
@@ -102,6 +106,18 @@ static void print_limits(const th_model *move) {
     }
 }
 
+// What a behaviour decides: a group may have several that decide different things.
+static void print_decisions(const th_model *model) {
+    const char *between = "decides: ";
+    if (model->decides) printf("  %-23s   ", "");
+    for (int d = 0; d < TH_DECISIONS; ++d) {
+        if (!(model->decides >> d & 1)) continue;
+        printf("%s%s", between, th_decision_name((th_decision)(1 << d)));
+        between = ", ";
+    }
+    if (model->decides) printf("\n");
+}
+
 static void print_models(void) {
     int count = 0;
     const th_model *const *models = th_models(&count);
@@ -111,6 +127,7 @@ static void print_models(void) {
         printf("  %-7s %-15s %s\n", th_stage_name(models[i]->stage), models[i]->name,
                models[i]->doc);
         printf("  %-23s   source: %s\n", "", models[i]->source);
+        print_decisions(models[i]);
         for (int k = 0; k < models[i]->preset_count; ++k)
             printf("  %-23s   preset %s: %s\n", "", models[i]->presets[k].name,
                    models[i]->presets[k].doc ? models[i]->presets[k].doc : "");

@@ -29,9 +29,10 @@ def faults_in(path, validator):
 
 
 def names_in(schema):
-    """Every list of names in the two forms of a model: the name alone, and an object with parameters."""
-    name, object_form = schema["oneOf"]
-    return [name["enum"], object_form["properties"]["model"]["enum"]]
+    """Every list of names in the forms of a model: the name alone, an object with parameters, and lists of these."""
+    name, object_form, *lists = schema["oneOf"]
+    names = [name["enum"], object_form["properties"]["model"]["enum"]]
+    return names + [more for one in lists for more in names_in(one["items"])]
 
 
 def model_faults(schema, program):

@@ -210,6 +210,22 @@ static void people_with_interests(void **state) {
     step_and_end(pair_at(places, false), 2 * STEPS, FORCE_STEP, "interest");
 }
 
+// Several behaviours of one group.
+static void both_uncertainties(void **state) {
+    (void)state;
+    static const char both[] = TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 16, 12]}, "walls": [[[8, 4], [8, 12]]]}],
+        "exits": [{"id": "gate", "line": [[0, 2], [0, 10]]}],
+        "waypoints": [{"id": "a", "area": {"rect": [3, 9, 5, 11]}}],
+        "waiting_areas": [{"id": "b", "area": {"circle": [13, 9, 1.5]}, "wait": 0.5}],
+        "interests": [{"layer": "shopping", "area": {"rect": [10, 1, 12, 3]}}],
+        "groups": [{"count": 60, "area": {"rect": [1, 1, 14, 8]}, "route": ["a", "b", "gate"],
+            "behave": [{"model": "undecided", "visits": 2, "density_weight": 0.5},
+                {"model": "interest", "attract_rate": 2, "browse_time": 1, "mask_share": 0.7}],
+            "move": "collision_free_speed"}],
+        "run": {"step": 0.1, "duration": 60}});
+    step_and_end(pair_at(both, false), 2 * STEPS, FORCE_STEP, "undecided and interest");
+}
+
 static void refused(const char *json, const char *message) {
     th_scene *scene = device_scene(json);
     th_world_def def = th_world_def_default();
@@ -250,6 +266,7 @@ int main(void) {
         cmocka_unit_test(parameters),
         cmocka_unit_test(undecided_people),
         cmocka_unit_test(people_with_interests),
+        cmocka_unit_test(both_uncertainties),
         cmocka_unit_test(own_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -483,7 +483,7 @@ static void refused(void **state) {
         {SHOP(AREA) GROUP(", \"behave\": \"interest\", \"interested_in\": {\"other\": 11}"),
          "groups[0].interested_in", "must lie in 0 .. 10"},
         {SHOP(AREA) GROUP(", \"interested_in\": [\"other\"]"), "groups[0].interested_in",
-         "add \"behave\": \"interest\""},
+         "add \"interest\" to \"behave\""},
         {SHOP(AREA) GROUP(", \"interested_in\": \"other\""), "groups[0].interested_in",
          "expected layers"},
         {SHOP("\"area\": {\"rect\": [20, 1, 22, 2]}") GROUP(""), "interests[0].area",

@@ -399,7 +399,7 @@ static void bad_descriptions(void **state) {
             "model \"bad\": is_default and internal are for the engine's own models");
     REFUSES(m.param_count = 49,
             "model \"bad\" has 49 parameters; there may be 0 to 48, in `params`");
-    REFUSES(m.fields = NULL, "model \"bad\" has 2 fields; there may be 0 to 32, in `fields`");
+    REFUSES(m.fields = NULL, "model \"bad\" has 2 fields; there may be 0 to 64, in `fields`");
     REFUSES(m.name = "orca",
             "there is a model \"orca\" of this stage already; give yours another name");
     REFUSES(m.name = "mover",
@@ -433,7 +433,8 @@ static void body_rules(void **state) {
     assert_int_equal(th_world_set_param(world, 0, "pace", 1.5, &error), TH_BAD_ARGUMENT);
     assert_string_equal(error.message, "model \"slim\": with these parameters its function `body` "
                                        "sets depth to 1.5; it must lie in 0.01 .. 1");
-    assert_float_equal(th_model_params(world, TH_STAGE_MOVE, 0)[PACE], 0.7, 1e-6);
+    assert_float_equal(th_model_params(world, th_model_find(TH_STAGE_MOVE, "slim"), 0)[PACE], 0.7,
+                       1e-6);
     th_world_destroy(world);
     th_scene_destroy(scene);
 }

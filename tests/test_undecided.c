@@ -19,8 +19,8 @@ static void ratings(void **state) {
     assert_near(th_sight_history(300.0f, 300.0f), 1.0 - exp(-1.0), 1e-5);
     assert_near(th_sight_nearness(0.0f, 10.0f), 1.0, 0.0);
     assert_near(th_sight_nearness(10.0f, 10.0f), 0.5, 1e-6);
-    assert_near(th_sight_rating(&usual, 0.5f, 1.0f, 0.25f), 0.2 + 0.3 + 0.075, 1e-6);
-    assert_near(th_sight_rating(&usual, 0.0f, 0.0f, 0.0f), 0.01, 1e-9);
+    assert_near(th_sight_rating(&usual, 0.5f, 1.0f, 0.25f, 1.0f), 0.2 + 0.3 + 0.075, 1e-6);
+    assert_near(th_sight_rating(&usual, 0.0f, 0.0f, 0.0f, 0.0f), 0.01, 1e-9);
 }
 
 // Card, 6: 10^4 draws of keyed numbers follow the ratings.
@@ -266,7 +266,7 @@ static void weights_of_nothing(void **state) {
         th_scene_load_json(json, strlen(json), "undecided", NULL, NULL, &scene, &error),
         TH_BAD_SCENE);
     assert_string_equal(error.path, "groups[0].behave");
-    assert_non_null(strstr(error.message, "all three weights are 0"));
+    assert_non_null(strstr(error.message, "all weights are 0"));
 }
 
 int main(void) {

@@ -151,8 +151,32 @@ typedef struct th_body_rules {
     bool rises; // the fallen stand up again: they still have a way to go. Default no
 } th_body_rules;
 
+// ---- what behaviours decide
+// A group may have several behaviours. Each step asks them in the order of this list: first those that decide the route, then
+// the leg, and so on; those that decide nothing of it come last, and `order` of the description parts equals. A later decision
+// stands on the earlier ones: a detour is a goal in place of the leg's until it is over, an aim is a point on the way to
+// the leg or the detour. So the last word on where somebody walks has the aim. Two behaviours of a group that decide the
+// same thing are refused.
+typedef enum th_decision {
+    TH_DECIDES_ROUTE =
+        1, // setting off, reaching goals, waiting at them, leaving; where nobody does, `route`
+    TH_DECIDES_LEG = 2, // which leg of the route is next: TH_FIELD_LEG
+    // Sends people to places of interest: the planners know the way to those that the group cares for.
+    // TH_DETOUR * (1 + k) in the leg leads to detour k; who waits with one waits for the behaviour.
+    TH_DECIDES_DETOUR = 4,
+    // The point to which those who walk go next, TH_FIELD_GOAL_X, _Y and _LEVEL; planners lead there and not to the leg.
+    TH_DECIDES_AIM = 8,
+    TH_DECIDES_COMPANY =
+        16, // whom they go with: follows the people of the group that the scene names (`leader`)
+    TH_DECIDES_MOOD = 32,  // calm, impatient, in panic, as the move model sees it
+    TH_DECIDES_SPEED = 64, // the preferred speed: TH_FIELD_SPEED
+} th_decision;
+enum { TH_DECISIONS = 7 };
+// In words, for messages and lists: "the next leg of the route".
+TH_API const char *th_decision_name(th_decision decision);
+
 #define TH_MODEL_COOKIE 0x7468316du
-enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 32 };
+enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 64 };
 
 // Functions get the world and the model's number (its place in th_models()). Those that are NULL are not called. A model
 // serves several worlds at once: whatever it keeps belongs to a world.
@@ -182,7 +206,7 @@ typedef struct th_model {
     void (*run)(th_world *world, int model);
     // Behave only: at the end of a step, who has arrived.
     void (*arrive)(th_world *world, int model);
-    int order; // models of a stage run in ascending order, equals as they were registered
+    int order; // models of a stage run in ascending order, equals as they were registered; behaviours: see TH_DECIDES_*
 
     // ---- what it keeps per world, th_model_state
     // Called once for a world in which a group uses the model; false: no memory. Sets the state.
@@ -214,16 +238,8 @@ typedef struct th_model {
     bool needs_lattice;
     // Plan only. Leads people to goals of their own, not only along a route.
     bool own_goals;
-    // Behave only. Setting off, the legs of routes, waiting and leaving are done for its people by `route`, before its `run`.
-    bool follows_route;
-    // Behave only. Its people follow those of another group where the scene says so (`leader`).
-    bool follows_leaders;
-    // Behave only. Its `run` sets the own goal (goal_x, goal_y, goal_level) of those who walk; plans lead there and not along
-    // the route.
-    bool leads;
-    // Behave only. Its people may be sent to places of interest: the planners know the way to those that the group
-    // cares for. TH_DETOUR * (1 + k) in the leg leads to detour k; who waits with one waits for the behaviour.
-    bool detours;
+    // Behave only. What it decides for its people, TH_DECIDES_*.
+    uint32_t decides;
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
     // parameter that it is about.
     const char *(*check)(const float *params, int *param);
@@ -284,7 +300,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #else
 #define TH_PLUGIN_LINKAGE extern
 #endif
-#define TH_MODEL_VERSION 4 // of this header; raised when the meaning of a member changes
+#define TH_MODEL_VERSION 5 // of this header; raised when the meaning of a member changes
 // Every struct that a plugin can see, and the lists that it counts on: X(name, number). A plugin brings these numbers along,
 // and th_plugin_load compares each with its own.
 #define TH_PLUGIN_LAYOUT(X)                          \
@@ -339,8 +355,8 @@ TH_API void *th_model_state(const th_world *world, int model);
 TH_API void th_model_set_state(th_world *world, int model, void *state);
 // The model's k-th own field of everybody, in storage order; NULL where no group uses the model.
 TH_API void *th_model_field(const th_world *world, int model, int k);
-// Parameters of a group's model of a stage, in the order of the description.
-TH_API const float *th_model_params(const th_world *world, th_stage stage, int group);
+// The model's parameters for a group, in the order of the description; NULL: the group does not use the model.
+TH_API const float *th_model_params(const th_world *world, int model, int group);
 
 // A random number in 0 .. 1 (1 excluded), another for every person, step, stage and k (below 200 000), the same in every run
 // with the same seed and for any number of threads.

@@ -241,8 +241,11 @@ typedef struct th_group_def {
     // For the behaviour "interest". None: everything is of interest, with weight 1; else only what is named.
     const th_layer_weight *interested_in;
     int interested_in_count;
-    // Models by the names that `throng list` shows; no name: the default of the stage.
-    th_model_def behave, plan, filter, move;
+    // Models by the names that `throng list` shows; no name: the default of the stage. Several behaviours work together
+    // where each decides something else (TH_DECIDES_*, throng/model.h); none: the default.
+    const th_model_def *behave;
+    int behave_count;
+    th_model_def plan, filter, move;
     const char *
         leader; // id of the group whose people they follow, or NULL; with a behaviour that follows leaders
 } th_group_def;

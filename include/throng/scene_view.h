@@ -144,7 +144,8 @@ typedef struct th_target {
     const int *goals;
 } th_target;
 
-#define TH_PARAM_MAX 48 // most parameters of one model
+#define TH_PARAM_MAX 48     // most parameters of one model
+enum { TH_BEHAVE_MAX = 6 }; // most behaviours of one group
 
 // A group's behave, plan, filter or move model: th_models(NULL)[model] has its name and those of the parameters.
 typedef struct th_model_choice {
@@ -169,7 +170,10 @@ typedef struct th_group {
     th_own_goal_kind own_goal;
     th_area own_goal_area;
     th_vec2 own_goal_centre;
-    th_model_choice behave, plan, filter, move;
+    th_model_choice behave[TH_BEHAVE_MAX]; // as the scene lists them
+    int behave_count;
+    uint32_t decides; // all that they decide together, TH_DECIDES_*
+    th_model_choice plan, filter, move;
     int leader; // group whose people they follow; -1: none
 } th_group;
 
@@ -256,6 +260,8 @@ struct th_scene_view {
 // Lives as long as the scene, and is the same at every call.
 TH_API const th_scene_view *th_scene_view_of(const th_scene *scene);
 
+// The k-th of the group's models, by stage, behaviours as they are listed; NULL: it has no more.
+TH_API const th_model_choice *th_group_model(const th_group *group, int k);
 // The target of a person with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
 TH_API int th_group_target(const th_group *group, uint32_t leg);
 // The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth

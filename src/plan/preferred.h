@@ -107,7 +107,7 @@ TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool
     int target = th_leg_target(group, agents->leg[i]);
     float speed = agents->speed[i];
     th_way way;
-    if (!planner->bare && target >= 0 && !world->groups[agents->group[i]].led) {
+    if (!planner->bare && target >= 0 && !th_is_led(world, i)) {
         float inset = th_goal_inset(agents, i);
         if (planner->scene->size_count == 1 || straight) {
             way = th_way_to_target(planner, target, straight, level, p, inset, heading);

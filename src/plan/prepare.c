@@ -35,8 +35,7 @@ static bool target_needed(const th_scene *scene, int target, int size) {
 static bool roadmap_needed(const th_scene *scene) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
-        bool own =
-            group->own_goal != TH_OWN_GOAL_NONE || th_models(NULL)[group->behave.model]->leads;
+        bool own = group->own_goal != TH_OWN_GOAL_NONE || (group->decides & TH_DECIDES_AIM) != 0;
         if (own && th_models(NULL)[group->plan.model]->needs_lattice) return true;
     }
     return false;

@@ -221,7 +221,8 @@ static void compare_all(difference_list *list, const th_figure_data *data) {
         compare_model(list, group, "move model", &group->move);
         compare_model(list, group, "plan", &group->plan);
         compare_model(list, group, "filter", &group->filter);
-        compare_model(list, group, "behaviour", &group->behave);
+        for (int k = 0; k < group->behave_count; ++k)
+            compare_model(list, group, "behaviour", &group->behave[k]);
     }
 }
 

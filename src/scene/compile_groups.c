@@ -290,29 +290,55 @@ static void compile_route(th_compiler *c, int i) {
     if (route && c->result == TH_OK) th_compile_detours(c, i, route);
 }
 
+static void choose(th_compiler *c, th_stage stage, const th_model_def *def, bool own_goals,
+                   const char *path, th_model_choice *choice) {
+    th_error local = {0};
+    if (c->result != TH_OK) return;
+    c->result = th_model_choose(stage, def, own_goals, path, choice, c->error ? c->error : &local);
+}
+
+// Behaviours of a group decide different things.
+static void compile_behaviours(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    th_group *group = &c->list.groups[i];
+    const th_model_def usual = {0};
+    th_at(c, "groups[%d].behave", i);
+    if (def->behave_count > TH_BEHAVE_MAX)
+        th_bad(c, "%d behaviours; a group has at most %d", def->behave_count, TH_BEHAVE_MAX);
+    do {
+        int k = group->behave_count++;
+        const char *path = def->behave_count > 1 ? th_at(c, "groups[%d].behave[%d]", i, k)
+                                                 : th_at(c, "groups[%d].behave", i);
+        choose(c, TH_STAGE_BEHAVE, def->behave_count ? &def->behave[k] : &usual, false, path,
+               &group->behave[k]);
+        if (c->result != TH_OK) return;
+        const th_model *model = th_models(NULL)[group->behave[k].model];
+        for (int j = 0; j < k && c->result == TH_OK; ++j) {
+            const th_model *other = th_models(NULL)[group->behave[j].model];
+            uint32_t both = model->decides & other->decides;
+            if (model == other)
+                th_bad(c, "the behaviour \"%s\" is listed twice; take one of them away",
+                       model->name);
+            else if (both)
+                th_bad(c,
+                       "the behaviours \"%s\" and \"%s\" both decide %s; take one of them away, or "
+                       "give the other to a group of its own",
+                       other->name, model->name, th_decision_name((th_decision)(both & -both)));
+        }
+        group->decides |= model->decides;
+    } while (group->behave_count < def->behave_count && c->result == TH_OK);
+}
+
 static void compile_models(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
     th_group *group = &c->list.groups[i];
-    th_error local = {0};
-    th_error *error = c->error ? c->error : &local;
     bool own_goals = def->own_goal != TH_OWN_GOAL_NONE;
-    const struct {
-        th_stage stage;
-        const th_model_def *def;
-        th_model_choice *choice;
-    } kinds[] = {{TH_STAGE_BEHAVE, &def->behave, &group->behave},
-                 {TH_STAGE_PLAN, &def->plan, &group->plan},
-                 {TH_STAGE_FILTER, &def->filter, &group->filter},
-                 {TH_STAGE_MOVE, &def->move, &group->move}};
-    th_result result = TH_OK;
-    for (int k = 0; k < 4 && result == TH_OK; ++k)
-        result = th_model_choose(kinds[k].stage, kinds[k].def, own_goals,
-                                 th_at(c, "groups[%d].%s", i, th_stage_name(kinds[k].stage)),
-                                 kinds[k].choice, error);
-    if (result != TH_OK) {
-        if (c->result == TH_OK) c->result = result;
-        return;
-    }
+    compile_behaviours(c, i);
+    choose(c, TH_STAGE_PLAN, &def->plan, own_goals, th_at(c, "groups[%d].plan", i), &group->plan);
+    choose(c, TH_STAGE_FILTER, &def->filter, false, th_at(c, "groups[%d].filter", i),
+           &group->filter);
+    choose(c, TH_STAGE_MOVE, &def->move, false, th_at(c, "groups[%d].move", i), &group->move);
+    if (c->result != TH_OK) return;
     const th_model *plan = th_models(NULL)[group->plan.model];
     th_at(c, "groups[%d].plan", i);
     if (own_goals && !plan->own_goals)
@@ -349,12 +375,12 @@ static void compile_leader(th_compiler *c, int i) {
     if (c->result != TH_OK) return;
     const int both[2] = {i, group->leader};
     for (int k = 0; k < 2; ++k) {
-        const th_model *behave = th_models(NULL)[c->list.groups[both[k]].behave.model];
-        if (!behave->follows_leaders)
+        const th_group *one = &c->list.groups[both[k]];
+        if (!(one->decides & TH_DECIDES_COMPANY))
             th_bad(c,
                    "the behaviour \"%s\" of the group \"%.60s\" knows no leaders; set its "
                    "\"behave\" to \"hidac\"",
-                   behave->name, c->list.groups[both[k]].id);
+                   th_models(NULL)[one->behave[0].model]->name, one->id);
     }
     int at = group->leader;
     for (int k = 0; k < c->def->group_count && at >= 0 && at != i; ++k)

@@ -150,11 +150,12 @@ void th_compile_detours(th_compiler *c, int i, int *route) {
     if (!weights) return;
     set_weights(c, i, weights);
     group->interest = weights;
-    bool drawn = th_models(NULL)[group->behave.model]->detours;
+    bool drawn = (group->decides & TH_DECIDES_DETOUR) != 0;
     th_at(c, "groups[%d].interested_in", i);
     if (c->def->groups[i].interested_in_count > 0 && !drawn)
-        th_bad(c, "the behaviour \"%s\" goes past places of interest; add \"behave\": \"interest\"",
-               th_models(NULL)[group->behave.model]->name);
+        th_bad(c,
+               "the behaviour \"%s\" goes past places of interest; add \"interest\" to \"behave\"",
+               th_models(NULL)[group->behave[0].model]->name);
     for (int g = 0; drawn && g < scene->goal_count && c->result == TH_OK; ++g) {
         if (scene->goals[g].kind != TH_GOAL_INTEREST || weights[scene->goals[g].layer] == 0.0f)
             continue;

@@ -142,10 +142,7 @@ static void read_params(th_decoder *decoder, json_t *object, th_model_def *model
     model->param_count = count;
 }
 
-static void read_model(th_decoder *decoder, json_t *object, const char *key, th_model_def *model) {
-    json_t *found = json_object_get(object, key);
-    if (!found || decoder->result != TH_OK) return;
-    th_place place = th_enter_key(decoder, key);
+static void decode_model(th_decoder *decoder, json_t *found, th_model_def *model) {
     if (json_is_string(found)) {
         model->name = json_string_value(found);
     } else if (json_is_object(found)) {
@@ -156,6 +153,35 @@ static void read_model(th_decoder *decoder, json_t *object, const char *key, th_
         th_expected(decoder, found,
                     "the name of a model or {\"model\": name, parameter: value, ...}");
     }
+}
+
+static void read_model(th_decoder *decoder, json_t *object, const char *key, th_model_def *model) {
+    json_t *found = json_object_get(object, key);
+    if (!found || decoder->result != TH_OK) return;
+    th_place place = th_enter_key(decoder, key);
+    decode_model(decoder, found, model);
+    th_leave(decoder, place);
+}
+
+// One behaviour, or a list of them.
+static void read_behaviours(th_decoder *decoder, json_t *object, th_group_def *group) {
+    json_t *found = json_object_get(object, "behave");
+    if (!found || decoder->result != TH_OK) return;
+    th_place place = th_enter_key(decoder, "behave");
+    size_t count = json_is_array(found) ? json_array_size(found) : 1;
+    if (count == 0) th_expected(decoder, found, "a behaviour or a list of at least one");
+    th_model_def *list = th_decoder_alloc(decoder, count + 1, sizeof *list);
+    for (size_t k = 0; list && k < count && decoder->result == TH_OK; ++k) {
+        if (!json_is_array(found)) {
+            decode_model(decoder, found, &list[k]);
+            break;
+        }
+        th_place inner = th_enter_index(decoder, k);
+        decode_model(decoder, json_array_get(found, k), &list[k]);
+        th_leave(decoder, inner);
+    }
+    group->behave = list;
+    group->behave_count = (int)count;
     th_leave(decoder, place);
 }
 
@@ -191,7 +217,7 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     read_route(decoder, value, group);
     read_own_goal(decoder, value, group);
     read_interests(decoder, value, group);
-    read_model(decoder, value, "behave", &group->behave);
+    read_behaviours(decoder, value, group);
     read_model(decoder, value, "plan", &group->plan);
     read_model(decoder, value, "filter", &group->filter);
     read_model(decoder, value, "move", &group->move);

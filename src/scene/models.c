@@ -7,6 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *th_decision_name(th_decision decision) {
+    switch (decision) {
+    case TH_DECIDES_ROUTE: return "when to set off, wait and leave";
+    case TH_DECIDES_LEG: return "the next leg of the route";
+    case TH_DECIDES_DETOUR: return "detours to places of interest";
+    case TH_DECIDES_AIM: return "the point to walk to next";
+    case TH_DECIDES_COMPANY: return "whom to go with";
+    case TH_DECIDES_MOOD: return "the mood";
+    case TH_DECIDES_SPEED: return "the preferred speed";
+    }
+    return "?";
+}
+
+const th_model_choice *th_group_model(const th_group *group, int k) {
+    const th_model_choice *const others[] = {&group->plan, &group->filter, &group->move};
+    if (k < group->behave_count) return &group->behave[k];
+    k -= group->behave_count;
+    return k < 3 ? others[k] : NULL;
+}
+
 static const char *stage_word(th_stage stage) {
     return stage == TH_STAGE_MOVE ? "move model" : th_stage_name(stage);
 }

@@ -72,7 +72,10 @@ static th_result find_element(walk *w, const char *word, size_t *index) {
         return number < size ? TH_OK : no_element(w, word);
     }
     for (*index = 0; *index < size; ++*index) {
-        const char *id = json_string_value(json_object_get(json_array_get(w->node, *index), "id"));
+        json_t *element = json_array_get(w->node, *index);
+        const char *id = json_string_value(json_object_get(element, "id"));
+        if (!id) id = json_string_value(json_object_get(element, "model"));
+        if (!id) id = json_string_value(element);
         if (id && strcmp(id, word) == 0) return TH_OK;
     }
     return no_element(w, word);
@@ -97,6 +100,17 @@ static json_t *member_for_walk(json_t *object, const char *key) {
         if (json_object_set_new(object, key, member) != 0) return NULL;
     }
     return member;
+}
+
+// The same in a list of behaviours.
+static json_t *element_for_walk(const walk *w, size_t index) {
+    json_t *element = json_array_get(w->node, index);
+    if (json_is_string(element) && strstr(w->path, ".behave[")) {
+        json_t *model = json_object();
+        json_object_set(model, "model", element);
+        json_array_set_new(w->node, index, model);
+    }
+    return json_array_get(w->node, index);
 }
 
 // Two points of two numbers each.
@@ -146,7 +160,7 @@ static th_result enter(walk *w, const char *word, bool last, json_t *value) {
         extend(w, "[", word, index);
         if (last && json_array_set(w->node, index, value) != 0)
             return th_fail(w->error, TH_NO_MEMORY, w->path, "no memory for an override");
-        w->node = json_array_get(w->node, index);
+        w->node = last ? json_array_get(w->node, index) : element_for_walk(w, index);
         return TH_OK;
     }
     if (!json_is_object(w->node)) {

@@ -62,13 +62,14 @@ typedef struct th_agents {
 // What a group does, with parameters that may be edited live. Indexed like agents.group: the scene's
 // groups, then one per scripted body.
 typedef struct th_group_state {
-    th_model_id behave, plan, filter, move;
-    float behave_params[TH_PARAM_MAX], plan_params[TH_PARAM_MAX], filter_params[TH_PARAM_MAX],
-        move_params[TH_PARAM_MAX];
+    th_model_id behave[TH_BEHAVE_MAX], plan, filter, move;
+    int behave_count;
+    float behave_params[TH_BEHAVE_MAX][TH_PARAM_MAX], plan_params[TH_PARAM_MAX],
+        filter_params[TH_PARAM_MAX], move_params[TH_PARAM_MAX];
     th_body_rules body;   // of the move model, by move_params
     bool separates_pairs; // the move model does that itself
     bool follows_route;   // setting off, legs and leaving are route's
-    bool led;             // the behaviour sets the own goal, also of those with a route
+    bool led;             // a behaviour sets the own goal, also of those with a route
     bool goes_straight;   // the plan model needs neither distance fields nor the road map
     bool scripted;
 } th_group_state;
@@ -196,6 +197,30 @@ TH_BOTH static inline bool th_under_way(const th_world *world, uint32_t i) {
     uint32_t phase = world->agents.phase[i];
     if (phase != TH_PHASE_FALLEN) return phase < TH_PHASE_ARRIVED;
     return world->groups[world->agents.group[i]].body.rises;
+}
+// The group's parameters of a behaviour; NULL: it is none of the group's.
+TH_BOTH static inline const float *th_behave_params(const th_group_state *group,
+                                                    th_model_id model) {
+    for (int k = 0; k < group->behave_count; ++k)
+        if (group->behave[k] == model) return group->behave_params[k];
+    return NULL;
+}
+// The k-th model of the group, by stage, behaviours as they are listed, and where its parameters are; TH_NO_MODEL: it has no
+// more.
+static inline th_model_id th_state_model(th_group_state *group, int k, float **params) {
+    if (k < group->behave_count) {
+        *params = group->behave_params[k];
+        return group->behave[k];
+    }
+    const th_model_id others[] = {group->plan, group->filter, group->move};
+    float *of_others[] = {group->plan_params, group->filter_params, group->move_params};
+    k -= group->behave_count;
+    *params = k < 3 ? of_others[k] : NULL;
+    return k < 3 ? others[k] : TH_NO_MODEL;
+}
+// Does the planner lead to the point that a behaviour has set, not to the person's leg? On a detour it leads to the place.
+TH_BOTH static inline bool th_is_led(const th_world *world, int i) {
+    return world->groups[world->agents.group[i]].led && th_detour_of(world->agents.leg[i]) == 0;
 }
 // Neither fallen, scripted nor gone: somebody the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }

@@ -181,19 +181,33 @@ static json_t *describe_choice(const th_model_choice *choice) {
     return json_pack("{s:s,s:o}", "model", model->name, "params", params);
 }
 
+static json_t *describe_behaviours(const th_group *group) {
+    json_t *list = json_array();
+    for (int k = 0; k < group->behave_count; ++k)
+        json_array_append_new(list, describe_choice(&group->behave[k]));
+    return list;
+}
+
+static void apply_numbers(json_t *described, const json_t *choice) {
+    json_t *params = json_object_get(described, "params"), *value;
+    const char *name;
+    json_object_foreach((json_t *)choice, name, value) {
+        if (json_is_number(value) && json_object_get(params, name))
+            json_object_set(params, name, value);
+    }
+}
+
 // Live changes of parameters are in the document only: they have the last word.
 static void apply_live_params(json_t *group, const json_t *document, int index) {
-    static const char *const stages[] = {"behave", "plan", "filter", "move"};
+    static const char *const stages[] = {"plan", "filter", "move"};
     const json_t *element = json_array_get(json_object_get(document, "groups"), (size_t)index);
-    for (int s = 0; s < 4; ++s) {
-        json_t *params = json_object_get(json_object_get(group, stages[s]), "params");
-        const char *name;
-        json_t *value;
-        json_object_foreach(json_object_get(element, stages[s]), name, value) {
-            if (json_is_number(value) && json_object_get(params, name))
-                json_object_set(params, name, value);
-        }
-    }
+    for (int s = 0; s < 3; ++s)
+        apply_numbers(json_object_get(group, stages[s]), json_object_get(element, stages[s]));
+    const json_t *given = json_object_get(element, "behave");
+    json_t *behaviours = json_object_get(group, "behave");
+    for (size_t k = 0; k < json_array_size(behaviours); ++k)
+        apply_numbers(json_array_get(behaviours, k),
+                      json_is_array(given) ? json_array_get(given, k) : given);
 }
 
 static json_t *describe_groups(const th_scene_view *scene, const json_t *document) {
@@ -208,7 +222,7 @@ static json_t *describe_groups(const th_scene_view *scene, const json_t *documen
             "rings",
             group->area.shape.ring_count ? describe_rings(&group->area.shape) : json_null(),
             "count", (json_int_t)group->count, "rate", group->rate, "route", route, "behave",
-            describe_choice(&group->behave), "plan", describe_choice(&group->plan), "filter",
+            describe_behaviours(group), "plan", describe_choice(&group->plan), "filter",
             describe_choice(&group->filter), "move", describe_choice(&group->move));
         if (document) apply_live_params(one, document, g);
         json_array_append_new(list, one);

@@ -387,12 +387,50 @@ th_result th_document_set_model(json_t *document, int group, const char *stage, 
     return TH_OK;
 }
 
+static const char *name_of_choice(const json_t *choice) {
+    return json_string_value(json_is_object(choice) ? json_object_get(choice, "model") : choice);
+}
+
+// The choice of a model in a list of behaviours, as an object; a new one at its end where there was none.
+static json_t *of_list(json_t *list, const char *model) {
+    for (size_t k = 0; k < json_array_size(list); ++k) {
+        json_t *one = json_array_get(list, k);
+        const char *name = name_of_choice(one);
+        if (!name || strcmp(name, model) != 0) continue;
+        if (!json_is_object(one)) json_array_set_new(list, k, json_pack("{s:s}", "model", model));
+        return json_array_get(list, k);
+    }
+    json_array_append_new(list, json_pack("{s:s}", "model", model));
+    return json_array_get(list, json_array_size(list) - 1);
+}
+
+th_result th_document_set_behaviours(json_t *document, int group, const json_t *names,
+                                     th_error *error) {
+    json_t *element = find_group(document, group, error);
+    if (!element) return TH_BAD_ARGUMENT;
+    json_t *before = json_object_get(element, "behave"), *list = json_array();
+    for (size_t k = 0; k < json_array_size(names); ++k) {
+        json_t *name = json_array_get(names, k), *kept = name;
+        size_t count = json_is_array(before) ? json_array_size(before) : before ? 1 : 0;
+        for (size_t b = 0; b < count && json_is_string(name); ++b) {
+            json_t *one = json_is_array(before) ? json_array_get(before, b) : before;
+            const char *was = name_of_choice(one);
+            if (was && strcmp(was, json_string_value(name)) == 0) kept = one;
+        }
+        json_array_append(list, kept);
+    }
+    json_object_set_new(element, "behave", list);
+    return TH_OK;
+}
+
 th_result th_document_set_param(json_t *document, int group, const char *stage, const char *model,
                                 const char *name, double value, th_error *error) {
     json_t *element = find_group(document, group, error);
     if (!element) return TH_BAD_ARGUMENT;
     json_t *choice = json_object_get(element, stage);
-    if (!json_is_object(choice)) {
+    if (json_is_array(choice)) {
+        choice = of_list(choice, model);
+    } else if (!json_is_object(choice)) {
         choice = json_pack("{s:s}", "model", model);
         json_object_set_new(element, stage, choice);
     }

@@ -32,6 +32,9 @@ th_result th_document_patch(json_t *document, const json_t *patch, th_error *err
 th_result th_document_set_model(json_t *document, int group, const char *stage, json_t *choice,
                                 th_error *error);
 // One parameter; `model` is the name in force, for documents that leave it out.
+// The behaviours of a group: a list of names. Those that it had keep their parameters.
+th_result th_document_set_behaviours(json_t *document, int group, const json_t *names,
+                                     th_error *error);
 th_result th_document_set_param(json_t *document, int group, const char *stage, const char *model,
                                 const char *name, double value, th_error *error);
 // An empty room, as `new` makes it.

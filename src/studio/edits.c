@@ -34,22 +34,20 @@ static bool for_groups(th_studio *studio, int w, const json_t *asked, json_t *do
     return *done > 0;
 }
 
-static const th_model_choice *choice_of(const th_group *group, int stage) {
-    const th_model_choice *const choices[] = {&group->behave, &group->plan, &group->filter,
-                                              &group->move};
-    return choices[stage];
-}
 static const char *const stage_names[] = {"behave", "plan", "filter", "move"};
 
-// The stage whose model has the parameter: the one named, or the first.
-static int stage_with(const th_group *group, const char *wanted, const char *name) {
-    for (int s = 0; s < 4; ++s) {
-        if (wanted && strcmp(wanted, stage_names[s]) != 0) continue;
-        const th_model *model = th_models(NULL)[choice_of(group, s)->model];
+// The group's model that has the parameter: of the stage and with the name that are given, else the first. NULL: none.
+static const th_model *model_with(const th_group *group, const char *stage, const char *wanted,
+                                  const char *name) {
+    const th_model_choice *choice;
+    for (int k = 0; (choice = th_group_model(group, k)); ++k) {
+        const th_model *model = th_models(NULL)[choice->model];
+        if (stage && strcmp(stage, th_stage_name(model->stage)) != 0) continue;
+        if (wanted && strcmp(wanted, model->name) != 0) continue;
         for (int p = 0; p < model->param_count; ++p)
-            if (strcmp(model->params[p].name, name) == 0) return s;
+            if (strcmp(model->params[p].name, name) == 0) return model;
     }
-    return -1;
+    return NULL;
 }
 
 static th_result set_group_param(th_studio *studio, int w, int g, const json_t *asked,
@@ -59,20 +57,23 @@ static th_result set_group_param(th_studio *studio, int w, int g, const json_t *
     const char *name = json_string_value(json_object_get(asked, "name"));
     const char *stage = json_string_value(json_object_get(asked, "stage"));
     double value = json_number_value(json_object_get(asked, "value"));
-    int s = stage_with(group, stage, name), first = stage_with(group, NULL, name);
-    if (s < 0)
+    const char *wanted = json_string_value(json_object_get(asked, "model"));
+    const th_model *model = model_with(group, stage, wanted, name);
+    if (!model)
         return th_fail(error, TH_BAD_ARGUMENT, "name",
                        "no model of group '%s' has a parameter '%.60s'", group->id, name);
-    // The world finds a parameter by its name alone, in the order of the stages.
-    if (s != first)
+    // A behaviour and a move model may have the same name: the world then means the first.
+    const th_model *meant = model_with(group, NULL, model->name, name);
+    if (meant != model)
         return th_fail(error, TH_BAD_ARGUMENT, "stage",
                        "the %s model has a '%.60s' too and comes first; change it with `model`",
-                       stage_names[first], name);
-    th_result result = th_world_set_param(play->world, g, name, value, error);
+                       th_stage_name(meant->stage), name);
+    char full[TH_STUDIO_NAME];
+    snprintf(full, sizeof full, "%s.%s", model->name, name);
+    th_result result = th_world_set_param(play->world, g, full, value, error);
     if (result != TH_OK) return result;
-    result = th_document_set_param(document, g, stage_names[s],
-                                   th_models(NULL)[choice_of(group, s)->model]->name, name, value,
-                                   error);
+    result = th_document_set_param(document, g, th_stage_name(model->stage), model->name, name,
+                                   value, error);
     *done += result == TH_OK;
     return result;
 }
@@ -100,7 +101,13 @@ static th_result set_group_model(th_studio *studio, int w, int g, const json_t *
                                  json_t *document, int *done, th_error *error) {
     (void)studio, (void)w;
     const char *stage = json_string_value(json_object_get(asked, "stage"));
-    json_t *choice = json_pack("{s:O}", "model", json_object_get(asked, "model"));
+    const json_t *named = json_object_get(asked, "model");
+    if (json_is_array(named)) {
+        th_result result = th_document_set_behaviours(document, g, named, error);
+        *done += result == TH_OK;
+        return result;
+    }
+    json_t *choice = json_pack("{s:O}", "model", named);
     const json_t *preset = json_object_get(asked, "preset");
     if (json_is_string(preset)) json_object_set(choice, "preset", (json_t *)preset);
     const char *name;
@@ -132,7 +139,9 @@ json_t *th_do_model(th_studio *studio, const json_t *asked, uint64_t client, th_
     int w = th_request_world(studio, asked, error), done, s = 0;
     if (w < 0) return NULL;
     const char *stage = json_string_value(json_object_get(asked, "stage"));
-    const char *model = json_string_value(json_object_get(asked, "model"));
+    const json_t *named = json_object_get(asked, "model");
+    const char *model = json_string_value(named);
+    if (json_is_array(named) && stage && strcmp(stage, "behave") == 0) model = "behaviours";
     while (stage && s < 4 && strcmp(stage_names[s], stage) != 0) ++s;
     if (!stage || s == 4 || !model)
         return th_request_refuse(error, "stage",

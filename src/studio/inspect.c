@@ -87,10 +87,9 @@ static void add_goal(json_t *facts, json_t *drawing, const th_world *world, cons
 
 // The values that the models of the group keep of the person.
 static void add_own_values(json_t *facts, th_world *world, const th_group *group, int k) {
-    const int chosen[] = {group->behave.model, group->plan.model, group->filter.model,
-                          group->move.model};
-    for (int c = 0; c < 4; ++c) {
-        const th_model *model = th_models(NULL)[chosen[c]];
+    const th_model_choice *choice;
+    for (int c = 0; (choice = th_group_model(group, c)); ++c) {
+        const th_model *model = th_models(NULL)[choice->model];
         fact_text(facts, th_stage_name(model->stage), model->name);
         explain(facts, model->doc);
         for (int f = 0; f < model->field_count; ++f) {

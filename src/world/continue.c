@@ -42,14 +42,17 @@ int th_continued_capacity(const th_scene *scene, const th_world *from) {
 
 static void copy_own_fields(const th_world *world, const th_world *from, int group, int old_group,
                             uint32_t i, uint32_t k) {
-    const th_group_state *state = &world->groups[group], *old = &from->groups[old_group];
-    const int now[] = {(int)state->behave, (int)state->plan, (int)state->filter, (int)state->move};
-    const int then[] = {(int)old->behave, (int)old->plan, (int)old->filter, (int)old->move};
-    for (int c = 0; c < 4; ++c) {
-        if (now[c] != then[c]) continue;
-        for (int f = 0; f < th_models(NULL)[now[c]]->field_count; ++f)
-            ((uint32_t *)world->agents.own[world->first_own[now[c]] + f])[i] =
-                ((const uint32_t *)from->agents.own[from->first_own[now[c]] + f])[k];
+    th_group_state *state = &world->groups[group], *old = &from->groups[old_group];
+    float *params;
+    for (int c = 0; th_state_model(state, c, &params) != TH_NO_MODEL; ++c) {
+        th_model_id now = th_state_model(state, c, &params), then = TH_NO_MODEL;
+        for (int k_then = 0; then != now; ++k_then) {
+            then = th_state_model(old, k_then, &params);
+            if (then == TH_NO_MODEL) break;
+        }
+        for (int f = 0; now == then && f < th_models(NULL)[now]->field_count; ++f)
+            ((uint32_t *)world->agents.own[world->first_own[now] + f])[i] =
+                ((const uint32_t *)from->agents.own[from->first_own[now] + f])[k];
     }
 }
 

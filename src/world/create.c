@@ -43,30 +43,41 @@ static th_result check_def(const th_world_def *def, th_error *error) {
     return TH_OK;
 }
 
+// True: `route` sets its people off, leads them from leg to leg and lets them leave, since no other behaviour does.
+static bool follows_route(const th_group *group) {
+    for (int k = 0; k < group->behave_count; ++k)
+        if (group->behave[k].model == TH_BEHAVE_ROUTE) return true;
+    return (group->decides & TH_DECIDES_ROUTE) == 0;
+}
+
 static void copy_groups(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < world->group_count; ++g) {
         th_group_state *state = &world->groups[g];
         state->scripted = g >= scene->group_count;
-        state->behave = state->plan = state->filter = TH_NO_MODEL;
+        state->plan = state->filter = TH_NO_MODEL;
         state->move = TH_MOVE_SCRIPTED;
         const th_model *move = th_models(NULL)[TH_MOVE_SCRIPTED];
         state->body = th_model_body(move, state->move_params);
         if (state->scripted) continue;
         const th_group *group = &scene->groups[g];
-        state->behave = (th_model_id)group->behave.model;
+        for (int k = 0; k < group->behave_count; ++k) {
+            state->behave[k] = (th_model_id)group->behave[k].model;
+            memcpy(state->behave_params[k], group->behave[k].params,
+                   sizeof state->behave_params[k]);
+        }
+        state->behave_count = group->behave_count;
         state->plan = (th_model_id)group->plan.model;
         state->filter = (th_model_id)group->filter.model;
         state->move = (th_model_id)group->move.model;
-        memcpy(state->behave_params, group->behave.params, sizeof state->behave_params);
         memcpy(state->plan_params, group->plan.params, sizeof state->plan_params);
         memcpy(state->filter_params, group->filter.params, sizeof state->filter_params);
         memcpy(state->move_params, group->move.params, sizeof state->move_params);
         move = th_models(NULL)[state->move];
         state->body = th_model_body(move, state->move_params);
         state->separates_pairs = move->separates_pairs;
-        state->follows_route = th_models(NULL)[state->behave]->follows_route;
-        state->led = th_models(NULL)[state->behave]->leads;
+        state->follows_route = follows_route(group);
+        state->led = (group->decides & TH_DECIDES_AIM) != 0;
         state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;
     }
 }
@@ -77,13 +88,21 @@ static bool is_used(const th_scene *scene, int model) {
     if (model == TH_MOVE_SCRIPTED) return scene->scripted_count > 0;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
-        if (model == TH_BEHAVE_ROUTE && th_models(NULL)[group->behave.model]->follows_route)
-            return true;
-        if (group->behave.model == model || group->plan.model == model ||
-            group->filter.model == model || group->move.model == model)
-            return true;
+        if (model == TH_BEHAVE_ROUTE && follows_route(group)) return true;
+        const th_model_choice *choice;
+        for (int k = 0; (choice = th_group_model(group, k)); ++k)
+            if (choice->model == model) return true;
     }
     return false;
+}
+
+// Behaviours run in the order of what they decide.
+static bool runs_before(const th_model *a, const th_model *b) {
+    if (a->stage == TH_STAGE_BEHAVE) {
+        uint32_t first_a = a->decides & -a->decides, first_b = b->decides & -b->decides;
+        if (first_a != first_b) return first_a - 1u < first_b - 1u; // 0: last
+    }
+    return a->order < b->order;
 }
 
 // Lists the models in use by stage, in the order in which they run. Returns how many fields they have together.
@@ -94,7 +113,7 @@ static int list_models(th_world *world) {
         if (!is_used(world->scene, m)) continue;
         int *list = world->stage_models[models[m]->stage];
         int k = world->stage_model_count[models[m]->stage]++;
-        for (; k > 0 && models[list[k - 1]]->order > models[m]->order; --k) list[k] = list[k - 1];
+        for (; k > 0 && runs_before(models[m], models[list[k - 1]]); --k) list[k] = list[k - 1];
         list[k] = m;
         world->first_own[m] = fields;
         for (int f = 0; f < models[m]->field_count && fields + f < TH_OWN_FIELD_MAX; ++f)

@@ -186,6 +186,13 @@ th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
     return TH_OK;
 }
 
+// "longest_way" of "interest.longest_way": where several models of a group have one, the model's name comes first.
+static const char *without_model(const char *name, const th_model *model) {
+    size_t length = strlen(model->name);
+    return strncmp(name, model->name, length) == 0 && name[length] == '.' ? name + length + 1
+                                                                          : name;
+}
+
 th_result th_world_set_param(th_world *world, int group, const char *name, double value,
                              th_error *error) {
     th_fetch_to_change(world);
@@ -193,21 +200,19 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
         return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d",
                        group, world->scene->group_count);
     th_group_state *state = &world->groups[group];
-    const th_model_id chosen[4] = {state->behave, state->plan, state->filter, state->move};
-    float *params[4] = {state->behave_params, state->plan_params, state->filter_params,
-                        state->move_params};
-    for (int c = 0; c < 4; ++c) {
-        const th_model *model = th_models(NULL)[chosen[c]];
-        int p = th_model_find_param(model, name);
+    float *params;
+    for (int c = 0; th_state_model(state, c, &params) != TH_NO_MODEL; ++c) {
+        const th_model *model = th_models(NULL)[th_state_model(state, c, &params)];
+        int p = th_model_find_param(model, without_model(name, model));
         if (p < 0) continue;
         const th_param_info *info = &model->params[p];
         if (!(value >= info->min && value <= info->max))
             return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name,
                            value, info->min, info->max, info->unit);
-        float before = params[c][p];
-        params[c][p] = (float)value;
-        th_result result = th_model_check_params(model, params[c], "", TH_BAD_ARGUMENT, error);
-        if (result != TH_OK) params[c][p] = before;
+        float before = params[p];
+        params[p] = (float)value;
+        th_result result = th_model_check_params(model, params, "", TH_BAD_ARGUMENT, error);
+        if (result != TH_OK) params[p] = before;
         state->body = th_model_body(th_models(NULL)[state->move], state->move_params);
         return result;
     }

@@ -63,19 +63,19 @@ static bool indices_are_sound(const th_world *world, const uint32_t *bits) {
 
 // Numbers of models: finite, and whatever the model itself demands.
 static bool own_fields_are_sound(const th_world *world, const uint32_t *bits) {
-    const th_group_state *group = &world->groups[bits[TH_FIELD_GROUP]];
-    const th_model_id chosen[] = {group->behave, group->plan, group->filter, group->move};
-    for (int c = 0; c < 4; ++c) {
-        if (chosen[c] == TH_NO_MODEL) continue;
-        const th_model *model = th_models(NULL)[chosen[c]];
-        const uint32_t *own = bits + TH_FIELD_COUNT + world->first_own[chosen[c]];
+    th_group_state *group = &world->groups[bits[TH_FIELD_GROUP]];
+    float *params;
+    for (int c = 0; th_state_model(group, c, &params) != TH_NO_MODEL; ++c) {
+        int chosen = (int)th_state_model(group, c, &params);
+        const th_model *model = th_models(NULL)[chosen];
+        const uint32_t *own = bits + TH_FIELD_COUNT + world->first_own[chosen];
         for (int f = 0; f < model->field_count; ++f) {
             float value;
             memcpy(&value, &own[f], sizeof value);
             if (model->fields[f].is_float && !(value >= -1e6f && value <= 1e6f)) return false;
         }
         if (model->fields_are_sound &&
-            !model->fields_are_sound(world, (int)chosen[c], (int)bits[TH_FIELD_GROUP], own))
+            !model->fields_are_sound(world, chosen, (int)bits[TH_FIELD_GROUP], own))
             return false;
     }
     return true;

@@ -14,12 +14,11 @@ int th_world_influences(th_world *world, th_agent_id id, int model, th_influence
     th_update_id_order(world);
     int64_t i = th_find_agent(world, id.serial);
     int count = 0;
-    const th_group_state *group = &world->groups[world->agents.group[i]];
-    const int of_stage[] = {(int)group->behave, (int)group->plan, (int)group->filter,
-                            (int)group->move};
-    for (int k = 0; k < 4; ++k) {
-        int m = of_stage[k];
-        if (m < 0 || (model >= 0 && m != model)) continue;
+    th_group_state *group = &world->groups[world->agents.group[i]];
+    float *params;
+    for (int k = 0; th_state_model(group, k, &params) != TH_NO_MODEL; ++k) {
+        int m = (int)th_state_model(group, k, &params);
+        if (model >= 0 && m != model) continue;
         const th_model *one = th_models(NULL)[m];
         int left = count < max ? max - count : 0;
         if (one->influences)

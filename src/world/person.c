@@ -51,7 +51,7 @@ static int at_most(int value, int most) { return value < 0 ? 0 : value > most ? 
 static void take_group(const stage_of_model *s, view *v, int group) {
     if (v->group == group) return;
     v->group = group;
-    v->person.params = th_model_params(s->world, s->model->stage, group);
+    v->person.params = th_model_params(s->world, s->number, group);
     v->sight = s->model->sight;
     if (s->model->look) s->model->look(v->person.params, &v->sight);
     v->sight.neighbours = at_most(v->sight.neighbours, TH_NEIGHBOUR_MAX);
@@ -239,14 +239,10 @@ void *th_model_field(const th_world *world, int model, int k) {
                                                     : NULL;
 }
 
-const float *th_model_params(const th_world *world, th_stage stage, int group) {
+const float *th_model_params(const th_world *world, int model, int group) {
     if (group < 0 || group >= world->group_count) return NULL;
-    const th_group_state *state = &world->groups[group];
-    switch (stage) {
-    case TH_STAGE_BEHAVE: return state->behave_params;
-    case TH_STAGE_PLAN: return state->plan_params;
-    case TH_STAGE_FILTER: return state->filter_params;
-    case TH_STAGE_MOVE: return state->move_params;
-    default: return NULL;
-    }
+    float *params = NULL;
+    for (int k = 0; th_state_model(&world->groups[group], k, &params) != TH_NO_MODEL; ++k)
+        if ((int)th_state_model(&world->groups[group], k, &params) == model) return params;
+    return NULL;
 }

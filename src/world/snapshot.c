@@ -266,18 +266,16 @@ static bool params_are_sound(th_model_id model, const float *values) {
 
 static bool groups_are_sound(const th_world *world, const unsigned char *bytes) {
     for (int g = 0; g < world->group_count; ++g) {
-        const th_group_state *own = &world->groups[g];
-        th_group_state saved;
+        th_group_state *own = &world->groups[g], saved;
         memcpy(&saved, bytes + (size_t)g * sizeof saved, sizeof saved);
         if (own->scripted) continue; // no model moves it, nobody reads its parameters
-        if (saved.behave != own->behave || saved.plan != own->plan || saved.filter != own->filter ||
-            saved.move != own->move)
-            return false; // parameters of other models
-        if (!params_are_sound(own->behave, saved.behave_params) ||
-            !params_are_sound(own->plan, saved.plan_params) ||
-            !params_are_sound(own->filter, saved.filter_params) ||
-            !params_are_sound(own->move, saved.move_params))
-            return false;
+        if (saved.behave_count != own->behave_count) return false;
+        float *params, *unread;
+        for (int k = 0; th_state_model(own, k, &unread) != TH_NO_MODEL; ++k) {
+            th_model_id model = th_state_model(own, k, &unread);
+            if (th_state_model(&saved, k, &params) != model || !params_are_sound(model, params))
+                return false; // parameters of other models, or none of this one's
+        }
     }
     return true;
 }

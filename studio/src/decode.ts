@@ -3,6 +3,7 @@
 import * as wire from "./layout";
 import type {
     Box,
+    Choice,
     ColourValue,
     Goal,
     Layer,
@@ -173,13 +174,16 @@ export function decodeScene(event: Json): Scene {
             route: numbers(g.route),
             models: Object.fromEntries(
                 STAGES.map((stage) => {
-                    const choice = record(g[stage]);
+                    const choices = Array.isArray(g[stage]) ? list(g[stage]) : [record(g[stage])];
                     return [
                         stage,
-                        { model: text(choice.model), params: record(choice.params) as Record<string, number> },
+                        choices.map((choice) => ({
+                            model: text(choice.model),
+                            params: record(choice.params) as Record<string, number>,
+                        })),
                     ];
                 }),
-            ) as Record<Stage, { model: string; params: Record<string, number> }>,
+            ) as Record<Stage, Choice[]>,
         })),
         lines: list(event.lines).map((l) => ({ id: text(l.id), level: num(l.level), line: line(l.line) })),
         areas: list(event.areas).map((a) => ({ id: text(a.id), level: num(a.level), rings: rings(a.rings) })),

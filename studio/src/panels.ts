@@ -116,15 +116,64 @@ export class ModelsPanel {
         if (focus) this.element.querySelector<HTMLElement>(`[data-key="${focus}"]`)?.focus();
     }
 
-    private choices(scene: Scene, stage: Stage): Choice[] {
+    private choices(scene: Scene, stage: Stage): Choice[][] {
         return scene.groups
             .filter((group) => this.group === "*" || group.id === this.group)
             .map((group) => group.models[stage]);
     }
 
+    // Several behaviours work together as long as each decides something else.
+    private behaviours(registry: Registry, scene: Scene): HTMLElement {
+        const models = registry.models.filter((model) => model.stage === "behave");
+        const lists = this.choices(scene, "behave");
+        const key = (list: Choice[]): string => list.map((choice) => choice.model).join(", ");
+        const mixed = new Set(lists.map(key)).size > 1;
+        const chosen = mixed ? [] : (lists[0] ?? []);
+        const has = (name: string): boolean => chosen.some((choice) => choice.model === name);
+        const toggle = (name: string, on: boolean): void => {
+            const names = chosen.map((choice) => choice.model).filter((other) => other !== name);
+            if (on) names.push(name);
+            this.host.send(
+                "model",
+                { group: this.group, stage: "behave", model: names.length ? names : ["route"], world: this.world },
+                `${names.map(words).join(", ")} from now on`,
+            );
+        };
+        const body = h(
+            "details",
+            { open: this.open.has("behave") },
+            h("summary", {}, STAGE_TITLES.behave, " ", h("small", {}, mixed ? "several models" : words(key(chosen)))),
+            ...models.map((model) =>
+                h(
+                    "label",
+                    { className: "field", title: `${model.doc} ${model.source}` },
+                    h("input", {
+                        type: "checkbox",
+                        checked: has(model.name),
+                        "data-key": `behave-${model.name}`,
+                        onchange: (event: Event) => toggle(model.name, (event.target as HTMLInputElement).checked),
+                    }),
+                    ` ${words(model.name)}`,
+                ),
+            ),
+        );
+        body.addEventListener("toggle", () => {
+            if (body.open) this.open.add("behave");
+            else this.open.delete("behave");
+        });
+        for (const choice of chosen) {
+            const model = models.find((candidate) => candidate.name === choice.model);
+            if (!model) continue;
+            const same = lists.flatMap((list) => list.filter((one) => one.model === choice.model));
+            this.parameters(body, model, same, "behave");
+        }
+        return body;
+    }
+
     private stage(registry: Registry, scene: Scene, stage: Stage): HTMLElement {
+        if (stage === "behave") return this.behaviours(registry, scene);
         const models = registry.models.filter((model) => model.stage === stage);
-        const choices = this.choices(scene, stage);
+        const choices = this.choices(scene, stage).flat();
         const names = new Set(choices.map((choice) => choice.model));
         const mixed = names.size > 1;
         const model = models.find((candidate) => candidate.name === choices[0]?.model);
@@ -195,11 +244,11 @@ export class ModelsPanel {
             );
             body.append(h("div", { className: "field" }, presets));
         }
-        for (const param of model.params) body.append(this.slider(param, choices, stage));
+        for (const param of model.params) body.append(this.slider(param, choices, stage, model.name));
         if (model.params.length === 0) body.append(h("p", {}, "No parameters."));
     }
 
-    private slider(param: Param, choices: Choice[], stage: Stage): HTMLElement {
+    private slider(param: Param, choices: Choice[], stage: Stage, model: string): HTMLElement {
         const value = choices[0]?.params[param.name] ?? param.value;
         const [low, high] = sliderRange(param);
         const range = `${Number.isFinite(param.min) ? short(param.min) : "−∞"} … ${Number.isFinite(param.max) ? short(param.max) : "∞"}`;
@@ -210,7 +259,7 @@ export class ModelsPanel {
             number.value = String(Number(v.toPrecision(5)));
             slider.value = String(v);
             field.classList.toggle("changed", Math.abs(v - param.value) > 1e-6 * (1 + Math.abs(param.value)));
-            this.host.send("set", { group: this.group, stage, name: param.name, value: v, world: this.world });
+            this.host.send("set", { group: this.group, stage, model, name: param.name, value: v, world: this.world });
         };
         const slider = h("input", {
             type: "range",
@@ -218,7 +267,7 @@ export class ModelsPanel {
             max: String(high),
             step: "any",
             title,
-            "data-key": `${stage}.${param.name}`,
+            "data-key": `${stage}.${model}.${param.name}`,
             "aria-label": words(param.name),
             oninput: () => apply(Number(Number(slider.value).toPrecision(4))),
         });
@@ -227,7 +276,7 @@ export class ModelsPanel {
             type: "number",
             step: "any",
             title,
-            "data-key": `${stage}.${param.name}.number`,
+            "data-key": `${stage}.${model}.${param.name}.number`,
             "aria-label": `${words(param.name)} as a number`,
             onchange: () => apply(Number(number.value)),
         });

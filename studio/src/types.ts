@@ -119,7 +119,7 @@ export interface Group {
     count: number;
     rate: number;
     route: number[];
-    models: Record<Stage, Choice>;
+    models: Record<Stage, Choice[]>; // one of a stage, of behave one or more
 }
 export interface MeasureLine {
     id: string;

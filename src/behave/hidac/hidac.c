@@ -180,8 +180,6 @@ const th_model th_behave_hidac_model = {
     .saved_is_sound = th_mind_saved_is_sound,
     .restore = th_mind_restore,
     .fields_are_sound = th_mind_fields_are_sound,
-    .follows_route = true,
-    .leads = true,
-    .follows_leaders = true,
+    .decides = TH_DECIDES_AIM | TH_DECIDES_COMPANY | TH_DECIDES_MOOD,
     .check = check,
 };

@@ -66,9 +66,12 @@ static int move_field(const th_world *world, const char *name) {
 }
 
 static bool comes_in_companies(const th_scene *scene, int group) {
-    const th_model_choice *behave = &scene->groups[group].behave;
-    const th_mind_params *p = (const th_mind_params *)(const void *)behave->params;
-    return behave->model == TH_BEHAVE_HIDAC && p->companions >= 2.0f;
+    const th_group *g = &scene->groups[group];
+    for (int k = 0; k < g->behave_count; ++k) {
+        const th_mind_params *p = (const th_mind_params *)(const void *)g->behave[k].params;
+        if (g->behave[k].model == TH_BEHAVE_HIDAC) return p->companions >= 2.0f;
+    }
+    return false;
 }
 
 // Rooms with a goal of the group's route.

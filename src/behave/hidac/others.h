@@ -57,8 +57,9 @@ TH_BOTH static inline bool th_mind_is_pushed(const th_mind_step *s, uint32_t j, 
 // Does somebody frighten others?
 TH_BOTH static inline bool th_mind_frightens(const th_mind_step *s, uint32_t j) {
     const th_group_state *group = &s->world->groups[s->world->agents.group[j]];
-    bool minded = group->behave == TH_BEHAVE_HIDAC;
-    const th_mind_params *p = (const th_mind_params *)(const void *)group->behave_params;
+    const th_mind_params *p =
+        (const th_mind_params *)(const void *)th_behave_params(group, TH_BEHAVE_HIDAC);
+    bool minded = p != NULL;
     return th_mind_is_panicked(s, j, minded) || s->world->agents.phase[j] == TH_PHASE_FALLEN ||
            (minded && p->panic_by_pushing > 0.0f && th_mind_is_pushed(s, j, p->panic_push));
 }
@@ -138,7 +139,8 @@ TH_BOTH static inline void th_mind_meet(const th_mind_step *s, uint32_t i, uint3
                                         th_mind_around *seen, uint32_t *heard) {
     const th_mind_params *p = th_mind_params_of(s, i);
     const th_agents *a = &s->world->agents;
-    bool minded = s->world->groups[a->group[j]].behave == TH_BEHAVE_HIDAC && s->slot[j] > 0;
+    bool minded =
+        th_behave_params(&s->world->groups[a->group[j]], TH_BEHAVE_HIDAC) != NULL && s->slot[j] > 0;
     if (distance2 <= sight->feel2 &&
         (distance2 <= sight->clear2 ||
          th_walls_first_crossing(&s->walls, sight->level, sight->at, th_position(a, j), NULL) < 0))

@@ -48,8 +48,8 @@ TH_BOTH static inline th_mind_step th_mind_begin(th_world *world, th_mind *mind)
     return s;
 }
 TH_BOTH static inline const th_mind_params *th_mind_params_of(const th_mind_step *s, uint32_t i) {
-    return (const th_mind_params *)(const void *)s->world->groups[s->world->agents.group[i]]
-        .behave_params;
+    return (const th_mind_params *)(const void *)th_behave_params(
+        &s->world->groups[s->world->agents.group[i]], TH_BEHAVE_HIDAC);
 }
 TH_BOTH static inline uint32_t *th_mind_memory_of(const th_mind_step *s, uint32_t i) {
     return s->mind->memory + (size_t)(s->slot[i] - 1) * (size_t)s->mind->words;
@@ -72,7 +72,8 @@ TH_BOTH static inline void th_mind_note_door(const th_world *world, th_mind *m, 
 }
 TH_BOTH static inline bool th_mind_is_own(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
-    return th_moves(a->phase[i]) && s->world->groups[a->group[i]].behave == TH_BEHAVE_HIDAC;
+    return th_moves(a->phase[i]) &&
+           th_behave_params(&s->world->groups[a->group[i]], TH_BEHAVE_HIDAC) != NULL;
 }
 // The group that the person follows; -1: none.
 TH_BOTH static inline int th_mind_leaders_of(const th_mind_step *s, uint32_t i) {

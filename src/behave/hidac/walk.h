@@ -213,6 +213,14 @@ TH_BOTH static inline void th_mind_tell_move_model(const th_mind_step *s, uint32
     th_own_words(s->world, TH_MOVE_HIDAC, s->mind->move_manners)[i] = th_mind_manners(&temper);
 }
 
+// Who panics looks at nothing on the way.
+TH_BOTH static inline void th_mind_leave_detour(const th_mind_step *s, uint32_t i) {
+    th_agents *a = &s->world->agents;
+    if (th_detour_of(a->leg[i]) == 0 || !(s->nature[i] & TH_MIND_PANICS)) return;
+    a->leg[i] = th_leg_of(a->leg[i]);
+    a->phase[i] = TH_PHASE_WALKING;
+}
+
 // The k-th of those whose turn it is does what it decided.
 TH_BOTH static inline void th_mind_commit(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
@@ -220,6 +228,7 @@ TH_BOTH static inline void th_mind_commit(const th_mind_step *s, int k) {
     s->aim[i] = s->mind->next_aim[k];
     th_mind_panic_or_calm(s, i);
     th_mind_tell_move_model(s, i);
+    th_mind_leave_detour(s, i);
     if (a->phase[i] != TH_PHASE_WALKING || th_mind_target_of(s, i) < 0) return;
     int room = (int)s->room[i] - 1;
     if (room >= 0 && th_mind_stay_with_leader(s, i, room, s->mind->leader[k])) return;

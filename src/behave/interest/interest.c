@@ -76,8 +76,7 @@ const th_model th_behave_interest_model = {
     .field_count = TH_INTEREST_FIELDS,
     .run = run,
     .fields_are_sound = fields_are_sound,
-    .follows_route = true,
-    .detours = true,
+    .decides = TH_DECIDES_DETOUR,
     .check = check,
     .influences = influences,
 };

@@ -31,7 +31,9 @@
       "for how long a place leaves people cold that they have looked at")                       \
     X(arrival, 1.5, 0.1, 20, "m", TH_CHENG_RATE,                                                \
       "this near to a place and in sight of it those who were drawn stop")                      \
-    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_RATE, "after which they give it up")
+    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_RATE, "after which they give it up")              \
+    X(mask_share, 1, 0, 1, "-", TH_CHENG_E ", eq. 3.5: a mask per person",                      \
+      "how likely a person cares for a layer at all, drawn once for each")
 
 typedef struct th_interest_params {
     TH_INTEREST_PARAMS(TH_PARAM_MEMBER)
@@ -121,8 +123,8 @@ TH_FORMULA float th_hazard(float rate, float dt) { return 1.0f - th_exp(-rate * 
 
 TH_BOTH static inline const th_interest_params *th_interest_params_of(const th_world *world,
                                                                       uint32_t i) {
-    return (const th_interest_params *)(const void *)world->groups[world->agents.group[i]]
-        .behave_params;
+    return (const th_interest_params *)(const void *)th_behave_params(
+        &world->groups[world->agents.group[i]], TH_BEHAVE_INTEREST);
 }
 
 // The place of a detour, 1 the first.
@@ -144,6 +146,13 @@ TH_BOTH static inline bool th_interest_is_cold(const th_world *world, uint32_t i
     return false;
 }
 
+// M(j) of eq. 3.5: does the person care for the layer? Drawn as for steps that no run gets to.
+TH_FORMULA bool th_interest_cares(uint64_t seed, uint32_t id, int layer, float share) {
+    if (share >= 1.0f) return true;
+    uint64_t drawn_as = UINT64_MAX - (uint64_t)layer;
+    return th_uniform(th_philox(seed, TH_STREAM_INTEREST, id, drawn_as).v[3]) < share;
+}
+
 // What a place adds to the interest that somebody feels: eqs. 3.2 to 3.5 for one place.
 TH_BOTH static inline float th_interest_of_place(const th_world *world, uint32_t i, uint32_t detour,
                                                  bool inner) {
@@ -151,7 +160,9 @@ TH_BOTH static inline float th_interest_of_place(const th_world *world, uint32_t
     const th_group *group = &world->scene->groups[a->group[i]];
     const th_goal *place = th_detour_goal(world->scene, group, detour);
     if ((uint32_t)place->area.level != a->level[i] || !th_interest_lasts(place, world->time) ||
-        th_interest_is_cold(world, i, detour))
+        th_interest_is_cold(world, i, detour) ||
+        !th_interest_cares(world->seed, a->id[i], place->layer,
+                           th_interest_params_of(world, i)->mask_share))
         return 0.0f;
     return group->interest[place->layer] * place->strength *
            th_interest_field(th_interest_params_of(world, i), &place->area.shape, th_position(a, i),
@@ -275,7 +286,7 @@ TH_BOTH static inline void th_interest_come(th_world *world, const th_walls *wal
 TH_BOTH static inline void th_interest_behave(th_world *world, const th_walls *walls, uint32_t i) {
     th_agents *a = &world->agents;
     uint32_t phase = a->phase[i], detour = th_detour_of(a->leg[i]);
-    if (world->groups[a->group[i]].behave != TH_BEHAVE_INTEREST) return;
+    if (!th_interest_params_of(world, i)) return;
     const th_group *group = &world->scene->groups[a->group[i]];
     if (group->detour_count == 0) return;
     bool looks = phase == TH_PHASE_WAITING && detour > 0;

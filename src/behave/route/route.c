@@ -25,8 +25,7 @@ const th_model th_behave_route_model = {
     .doc = "set off, walk the legs of the route, wait, leave",
     .source = "throng",
     .is_default = true,
-    .follows_route = true,
-    .order = -1,
+    .decides = TH_DECIDES_ROUTE,
     .run = run,
     .arrive = arrive,
 };

@@ -19,10 +19,11 @@ static bool fields_are_sound(const th_world *world, int model, int group, const 
 
 static const char *check(const float *values, int *param) {
     const th_undecided_params *p = (const th_undecided_params *)(const void *)values;
-    if (p->visibility_weight + p->history_weight + p->distance_weight > 0.0f) return NULL;
+    if (p->visibility_weight + p->history_weight + p->distance_weight + p->density_weight > 0.0f)
+        return NULL;
     *param = (int)(&p->distance_weight - values);
-    return "all three weights are 0; give one of visibility_weight, history_weight and "
-           "distance_weight a value";
+    return "all weights are 0; give one of visibility_weight, history_weight, distance_weight and "
+           "density_weight a value";
 }
 
 #define VISITED(k) \
@@ -54,6 +55,6 @@ const th_model th_behave_undecided_model = {
     .field_count = TH_UNDECIDED_FIELDS,
     .run = run,
     .fields_are_sound = fields_are_sound,
-    .follows_route = true,
+    .decides = TH_DECIDES_LEG,
     .check = check,
 };

@@ -13,18 +13,22 @@
 #define TH_CHENG_U "Cheng 2013, 3.5"
 #define TH_CHENG_R "throng: not printed in Cheng 2013"
 
-#define TH_UNDECIDED_PARAMS(X)                                                                \
-    X(share, 1, 0, 1, "-", TH_CHENG_U ": a small portion of a crowd",                         \
-      "of the group that is undecided; the others walk the route as it is")                   \
-    X(visits, 5, 0, 1000, "-", "throng", "sights after which people leave; 0: they never do") \
-    X(visibility_weight, 0.4, 0, 1, "-", TH_CHENG_R, "a, of what is seen of a sight")         \
-    X(history_weight, 0.3, 0, 1, "-", TH_CHENG_R, "b, of not having been there of late")      \
-    X(distance_weight, 0.3, 0, 1, "-", TH_CHENG_R, "c, of being near")                        \
-    X(forgetting, 300, 1, 1e5, "s", TH_CHENG_R, "T_h, over which a visit is forgotten")       \
-    X(near_distance, 10, 0.1, 1000, "m", TH_CHENG_R, "d_0, at which nearness counts half")    \
-    X(field_of_view, 200, 1, 360, "deg", "throng: of two eyes",                               \
-      "of those who move; who stands looks around")                                           \
-    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_R, "after which somebody on the way chooses again")
+#define TH_UNDECIDED_PARAMS(X)                                                                    \
+    X(share, 1, 0, 1, "-", TH_CHENG_U ": a small portion of a crowd",                             \
+      "of the group that is undecided; the others walk the route as it is")                       \
+    X(visits, 5, 0, 1000, "-", "throng", "sights after which people leave; 0: they never do")     \
+    X(visibility_weight, 0.4, 0, 1, "-", TH_CHENG_R, "a, of what is seen of a sight")             \
+    X(history_weight, 0.3, 0, 1, "-", TH_CHENG_R, "b, of not having been there of late")          \
+    X(distance_weight, 0.3, 0, 1, "-", TH_CHENG_R, "c, of being near")                            \
+    X(forgetting, 300, 1, 1e5, "s", TH_CHENG_R, "T_h, over which a visit is forgotten")           \
+    X(near_distance, 10, 0.1, 1000, "m", TH_CHENG_R, "d_0, at which nearness counts half")        \
+    X(field_of_view, 200, 1, 360, "deg", "throng: of two eyes",                                   \
+      "of those who move; who stands looks around")                                               \
+    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_R, "after which somebody on the way chooses again") \
+    X(density_weight, 0, 0, 1, "-", "Cheng 2013, 6: density-based evaluation",                    \
+      "of there being room beside a sight; 0: the three terms of eq. 3.10")                       \
+    X(crowded_density, 1, 0.01, 20, "1/m2", "throng: people stand at arm's length",               \
+      "people within 2 m of a sight's nearest point at which room counts half")
 
 typedef struct th_undecided_params {
     TH_UNDECIDED_PARAMS(TH_PARAM_MEMBER)
@@ -52,10 +56,13 @@ TH_FORMULA float th_sight_history(float age, float forgetting) {
 TH_FORMULA float th_sight_nearness(float distance, float near_distance) {
     return 1.0f / (1.0f + distance / near_distance);
 }
+TH_FORMULA float th_sight_room(float density, float crowded_density) {
+    return 1.0f / (1.0f + density / crowded_density);
+}
 TH_FORMULA float th_sight_rating(const th_undecided_params *p, float visibility, float history,
-                                 float nearness) {
+                                 float nearness, float room) {
     return th_max(p->visibility_weight * visibility + p->history_weight * history +
-                      p->distance_weight * nearness,
+                      p->distance_weight * nearness + p->density_weight * room,
                   TH_RATING_FLOOR);
 }
 
@@ -81,8 +88,8 @@ TH_FORMULA uint32_t th_undecided_nature(uint64_t seed, uint32_t id, float share)
 
 TH_BOTH static inline const th_undecided_params *th_undecided_params_of(const th_world *world,
                                                                         uint32_t i) {
-    return (const th_undecided_params *)(const void *)world->groups[world->agents.group[i]]
-        .behave_params;
+    return (const th_undecided_params *)(const void *)th_behave_params(
+        &world->groups[world->agents.group[i]], TH_BEHAVE_UNDECIDED);
 }
 
 // A point of the goal's rim, `share` of the way around it (or along its line).
@@ -106,22 +113,26 @@ TH_BOTH static inline th_vec2 th_sight_rim(const th_goal *goal, float share) {
     return p;
 }
 
-// How much of a sight somebody at p sees who looks along `heading` (0: all around), and how far it is [m].
+// How much of a sight somebody at p sees who looks along `heading` (0: all around), how far it is [m], and its nearest point.
 typedef struct th_sight_seen {
     float visibility, distance;
+    th_vec2 nearest;
+    int level;
 } th_sight_seen;
 
 TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int level, th_vec2 p,
                                                   th_vec2 heading, float cosine,
                                                   const th_goal *goal) {
-    bool here = goal->is_line ? goal->line.level == level : goal->area.level == level;
-    th_sight_seen seen = {0.0f, 1e6f};
+    int on = goal->is_line ? goal->line.level : goal->area.level;
+    bool here = on == level;
+    th_sight_seen seen = {0.0f, 1e6f, p, on};
     bool moves = th_length2(heading) > 0.01f;
     th_vec2 ahead = th_unit(heading);
     for (int k = 0; k < TH_SIGHT_SAMPLES; ++k) {
         th_vec2 q = th_sight_rim(goal, ((float)k + 0.5f) / (float)TH_SIGHT_SAMPLES);
         th_vec2 to = th_sub(q, p);
         float distance = th_length(to);
+        if (distance < seen.distance) seen.nearest = q;
         seen.distance = th_min(seen.distance, distance);
         if (!here || (moves && th_dot(ahead, to) < cosine * distance)) continue;
         // A hair short of the rim, which may lie on a wall.
@@ -130,6 +141,23 @@ TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int lev
             seen.visibility += 1.0f / (float)TH_SIGHT_SAMPLES;
     }
     return seen;
+}
+
+#define TH_SIGHT_CROWD 2.0f // [m] around a sight's nearest point people are counted
+
+// How dense people stand before a sight [1/m2].
+TH_BOTH static inline float th_sight_density(const th_world *world, uint32_t i, int level,
+                                             th_vec2 at) {
+    const th_level_grid *grid = &world->index.grids[level];
+    th_rows rows = th_rows_around(grid, at, TH_SIGHT_CROWD);
+    int people = 0;
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j) {
+            th_vec2 off = th_sub(th_position(&world->agents, j), at);
+            people += j != i && !th_gone(world->agents.phase[j]) &&
+                      th_length2(off) <= TH_SIGHT_CROWD * TH_SIGHT_CROWD;
+        }
+    return (float)people / (3.14159265f * TH_SIGHT_CROWD * TH_SIGHT_CROWD);
 }
 
 // ---- a person
@@ -153,18 +181,25 @@ TH_BOTH static inline float th_rate_sight(const th_world *world, const th_walls 
     const th_target *target = &world->scene->targets[world->scene->groups[a->group[i]].route[leg]];
     double sine, cosine;
     th_sincos_turn((double)p->field_of_view / 720.0, &sine, &cosine);
-    th_sight_seen best = {0.0f, 1e6f};
+    th_sight_seen best = {0.0f, 1e6f, {0.0f, 0.0f}, 0};
     for (int g = 0; g < target->goal_count; ++g) {
         th_sight_seen seen =
             th_sight_look(walls, (int)a->level[i], th_position(a, i), th_velocity(a, i),
                           (float)cosine, &world->scene->goals[target->goals[g]]);
         best.visibility = th_max(best.visibility, seen.visibility);
-        best.distance = th_min(best.distance, seen.distance);
+        if (seen.distance >= best.distance) continue;
+        best.distance = seen.distance;
+        best.nearest = seen.nearest;
+        best.level = seen.level;
     }
     float visited = th_own_floats(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_VISITED + leg)[i];
     float age = visited > 0.0f ? (float)world->time - visited : -1.0f;
+    float room = 0.0f;
+    if (p->density_weight > 0.0f)
+        room =
+            th_sight_room(th_sight_density(world, i, best.level, best.nearest), p->crowded_density);
     return th_sight_rating(p, best.visibility, th_sight_history(age, p->forgetting),
-                           th_sight_nearness(best.distance, p->near_distance));
+                           th_sight_nearness(best.distance, p->near_distance), room);
 }
 
 TH_BOTH static inline void th_undecided_choose(th_world *world, const th_walls *walls, uint32_t i,
@@ -204,13 +239,13 @@ TH_BOTH static inline bool th_undecided_note_visit(th_world *world, uint32_t i, 
 // After the routes of the step. A wait ends, or a sight is walked through, by the leg being counted up.
 TH_BOTH static inline void th_undecided_behave(th_world *world, const th_walls *walls, uint32_t i) {
     th_agents *a = &world->agents;
-    if (!th_moves(a->phase[i]) || world->groups[a->group[i]].behave != TH_BEHAVE_UNDECIDED) return;
-    const th_group *group = &world->scene->groups[a->group[i]];
     const th_undecided_params *p = th_undecided_params_of(world, i);
+    if (!th_moves(a->phase[i]) || !p) return;
+    const th_group *group = &world->scene->groups[a->group[i]];
     uint32_t *nature = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_NATURE) + i;
     int sights = th_sight_count(world, group);
     if (*nature == 0) *nature = th_undecided_nature(world->seed, a->id[i], p->share);
-    if (*nature != 1 || sights == 0) return;
+    if (*nature != 1 || sights == 0 || th_detour_of(a->leg[i]) > 0) return;
     bool visited = th_undecided_note_visit(world, i, sights);
     // Who has come to the end of the route goes on: the last sight is not the last to be visited.
     if (visited && a->phase[i] == TH_PHASE_ARRIVED) a->phase[i] = TH_PHASE_WALKING;

@@ -61,7 +61,7 @@ TH_BOTH static inline int th_continuum_potential_of(const th_continuum *c, const
                                                     int i) {
     int g = (int)world->agents.group[i];
     if (world->agents.phase[i] != TH_PHASE_WALKING || !th_continuum_has(world, g) ||
-        world->groups[g].led)
+        th_is_led(world, i))
         return -1;
     int way = th_group_way(&world->scene->groups[g], world->agents.leg[i]);
     return way < 0 ? -1 : c->potentials[c->first_potential[g] + way].shared;

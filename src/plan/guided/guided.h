@@ -242,7 +242,7 @@ TH_BOTH static inline th_guided_leg *th_guided_leg_of(const th_guided *s, const 
                                                       int i) {
     const th_agents *agents = &world->agents;
     int g = (int)agents->group[i];
-    if (agents->phase[i] != TH_PHASE_WALKING || world->groups[g].led) return NULL;
+    if (agents->phase[i] != TH_PHASE_WALKING || th_is_led(world, i)) return NULL;
     int way = th_group_way(&world->scene->groups[g], agents->leg[i]);
     if (way < 0) return NULL;
     int sizes = world->scene->size_count, size = sizes == 1 ? 0 : th_size_of(world, i);

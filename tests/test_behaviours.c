@@ -1,0 +1,285 @@
+// Several behaviours of one group: who decides what, in which order, and what is refused. SPDX-License-Identifier: Apache-2.0
+#include "behave/interest/interest.h"
+#include "behave/undecided/undecided.h"
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+// A square with four sights to visit, a shop and a show to be drawn to, and a gate to leave by.
+static th_scene *square(const char *behave, const char *more, int people) {
+    char json[2400];
+    snprintf(
+        json, sizeof json,
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 30]},
+                          "obstacles": [{"rect": [18, 12, 22, 18]}]}],
+                      "exits": [{"id": "gate", "line": [[0, 10], [0, 20]]}],
+                      "waiting_areas": [{"id": "n", "area": {"rect": [17, 24, 23, 29]}, "wait": 4},
+                          {"id": "s", "area": {"rect": [17, 1, 23, 6]}, "wait": 4},
+                          {"id": "e", "area": {"rect": [33, 12, 39, 18]}, "wait": 4}],
+                      "interests": [
+                          {"id": "shop", "layer": "shopping", "area": {"rect": [18, 12, 22, 18]}},
+                          {"id": "show", "layer": "entertainment", "area": {"circle": [30, 24, 1]}}],
+                      "groups": [{"count": %d, "area": {"rect": [1, 5, 12, 25]},
+                          "route": ["n", "s", "e", "gate"], "behave": %s%s}],
+                      "run": {"step": 0.1, "duration": 2000}}),
+                                                          people, behave, more);
+    return scene_of(json);
+}
+
+#define BOTH \
+    TH_JSON([{"model": "undecided", "visits": 3}, {"model": "interest", "attract_rate": 1, \
+              "browse_time": 3}])
+
+static const uint32_t *words_of(th_world *world, const char *name) {
+    int field = th_world_field(world, name);
+    assert_true(field >= 0);
+    return (const uint32_t *)(const void *)field_of(world, field);
+}
+
+// Thesis, 5.1 step 9: a person draws its goals and feels the fields of places, too. Everybody visits, many look at a place
+// on the way, nobody loses count of its visits by it, and all leave.
+static void test_both_uncertainties(void **state) {
+    (void)state;
+    enum { PEOPLE = 40 };
+    th_scene *scene = square(BOTH, "", PEOPLE);
+    th_world *world = world_of(scene, 1, 1);
+    uint32_t visits[PEOPLE] = {0}, looks[PEOPLE] = {0};
+    while (!th_world_done(world) && th_world_time(world) < 1000.0) {
+        th_world_step(world, 1);
+        int inside = (int)th_world_statistics(world).inside;
+        uint32_t *id = (uint32_t *)(void *)field_of(world, TH_FIELD_ID);
+        const uint32_t *v = words_of(world, "undecided.visits"),
+                       *l = words_of(world, "interest.looks");
+        for (int k = 0; k < inside; ++k) {
+            // A detour leaves the leg that was chosen as it is: a visit is one of a sight.
+            assert_true(v[k] <= visits[id[k] - 1] + 1);
+            visits[id[k] - 1] = v[k];
+            looks[id[k] - 1] = l[k];
+        }
+    }
+    assert_int_equal(th_world_statistics(world).inside, 0);
+    int lookers = 0;
+    for (int k = 0; k < PEOPLE; ++k) {
+        assert_int_equal(visits[k], 3);
+        lookers += looks[k] > 0;
+    }
+    assert_true(lookers > PEOPLE / 2);
+    assert_invariants(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static uint64_t hash_after(const th_scene *scene, int steps) {
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, steps);
+    uint64_t hash = th_world_hash(world);
+    th_world_destroy(world);
+    return hash;
+}
+
+// The order of the list does not matter: what they decide does.
+static void test_order_is_by_decision(void **state) {
+    (void)state;
+    th_scene *a = square("[\"undecided\",\"interest\",\"hidac\"]", "", 40),
+             *b = square("[\"hidac\",\"interest\",\"undecided\"]", "", 40),
+             *c = square("[\"undecided\",\"interest\"]", "", 40),
+             *d = square("\"undecided\"", "", 40);
+    uint64_t hash = hash_after(a, 400);
+    assert_int_equal(hash, hash_after(b, 400));
+    assert_int_not_equal(hash, hash_after(c, 400));
+    assert_int_not_equal(hash_after(d, 400), hash_after(c, 400));
+    th_scene_destroy(a), th_scene_destroy(b), th_scene_destroy(c), th_scene_destroy(d);
+}
+
+// With minds of HiDAC on top people still visit, look and leave; any number of threads and snapshots go on bit by bit.
+static void test_three_together(void **state) {
+    (void)state;
+    th_scene *scene =
+        square(TH_JSON([{"model": "undecided", "visits": 2},
+        {"model": "interest", "attract_rate": 1, "browse_time": 3}, "hidac"]),
+                        "", 40);
+    assert_any_threads(scene, 3, 300);
+    assert_restores(scene, 150, 150);
+    th_world *world = world_of(scene, 1, 1);
+    uint64_t most = 0;
+    while (!th_world_done(world) && th_world_time(world) < 1000.0) {
+        th_world_step(world, 10);
+        int inside = (int)th_world_statistics(world).inside;
+        uint32_t *leg = (uint32_t *)(void *)field_of(world, TH_FIELD_LEG);
+        uint64_t away = 0;
+        for (int k = 0; k < inside; ++k) away += leg[k] >= TH_DETOUR;
+        most = away > most ? away : most;
+    }
+    assert_int_equal(th_world_statistics(world).inside, 0);
+    assert_true(most > 5);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Who panics does not look at a show.
+static void test_panic_ends_detours(void **state) {
+    (void)state;
+    th_scene *scene =
+        square(TH_JSON([{"model": "interest", "attract_rate": 5, "browse_time": 500},
+        {"model": "hidac", "alarm_time": 30, "alarm_share": 1, "calming": 0}]),
+                        "", 40);
+    th_world *world = world_of(scene, 1, 1);
+    int away[2];
+    for (int k = 0; k < 2; ++k) {
+        th_world_step(world, k ? 20 : 290);
+        uint32_t *leg = (uint32_t *)(void *)field_of(world, TH_FIELD_LEG);
+        away[k] = 0;
+        for (int i = 0; i < (int)th_world_statistics(world).inside; ++i)
+            away[k] += leg[i] >= TH_DETOUR;
+    }
+    assert_true(away[0] > 10);
+    assert_true(away[1] < away[0] / 5);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// ---- what is refused
+
+static int decides_leg_run_count;
+static void count_runs(th_world *world, int model) {
+    (void)world, (void)model;
+    ++decides_leg_run_count;
+}
+
+static void refuse(const char *behave, const char *path, const char *wanted) {
+    char json[800];
+    snprintf(json, sizeof json,
+             TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 10, 10]}}],
+                      "exits": [{"id": "out", "line": [[10, 4], [10, 6]]}],
+                      "groups": [{"count": 2, "to": "out", "behave": %s}]}),
+                                            behave);
+    th_scene *scene = NULL;
+    th_error error = {0};
+    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    if (!strstr(error.message, wanted)) fail_msg("%s", error.message);
+    assert_string_equal(error.path, path);
+}
+
+static void test_conflicts_are_refused(void **state) {
+    (void)state;
+    th_model lots = th_model_default();
+    lots.stage = TH_STAGE_BEHAVE;
+    lots.name = "lots";
+    lots.doc = "draws the next leg by lot";
+    lots.source = "this test";
+    lots.run = count_runs;
+    lots.decides = TH_DECIDES_LEG | TH_DECIDES_SPEED;
+    static th_model kept;
+    kept = lots;
+    th_error error = {0};
+    assert_int_equal(th_model_register(&kept, &error), TH_OK);
+    refuse("[\"undecided\",\"lots\"]", "groups[0].behave[1]",
+           "the behaviours \"undecided\" and \"lots\" both decide the next leg of the route; take "
+           "one");
+    refuse("[\"hidac\",\"hidac\"]", "groups[0].behave[1]", "\"hidac\" is listed twice");
+    refuse("[]", "groups[0].behave", "a list of at least one");
+    refuse("[\"hidac\",\"intrest\"]", "groups[0].behave[1]", "did you mean \"interest\"?");
+    refuse(TH_JSON(["hidac", {"model": "interest", "refractory": -1}]),
+                    "groups[0].behave[1].refractory", "it must lie in");
+    // Together with what decides something else it runs, and `route` with it.
+    th_scene *scene = square("[\"lots\",\"interest\"]", "", 5);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 3);
+    assert_int_equal(decides_leg_run_count, 3);
+    assert_true(th_world_field(world, "interest.looks") >= 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Parameters of one of several: by its name where two have one of the same name, and in overrides.
+static void test_parameters_of_several(void **state) {
+    (void)state;
+    th_scene *scene = square(BOTH, "", 5);
+    th_world *world = world_of(scene, 1, 1);
+    int undecided = th_model_find(TH_STAGE_BEHAVE, "undecided"),
+        interest = th_model_find(TH_STAGE_BEHAVE, "interest");
+    th_error error = {0};
+    assert_int_equal(th_world_set_param(world, 0, "interest.longest_way", 33.0, &error), TH_OK);
+    assert_int_equal(th_world_set_param(world, 0, "visits", 7.0, &error), TH_OK);
+    const th_interest_params *i =
+        (const th_interest_params *)(const void *)th_model_params(world, interest, 0);
+    const th_undecided_params *u =
+        (const th_undecided_params *)(const void *)th_model_params(world, undecided, 0);
+    assert_near(i->longest_way, 33.0, 0.0);
+    assert_near(u->longest_way, 120.0, 0.0);
+    assert_near(u->visits, 7.0, 0.0);
+    assert_null(th_model_params(world, th_model_find(TH_STAGE_BEHAVE, "hidac"), 0));
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    const char *overrides[] = {"groups.0.behave=[\"undecided\",\"interest\"]",
+                               "groups.0.behave.interest.refractory=5"};
+    const th_scene_options options = {.overrides = overrides, .override_count = 2};
+    assert_int_equal(
+        th_scene_load_file(TH_SOURCE_DIR "/scenes/undecided/sights.json", &options, &scene, &error),
+        TH_OK);
+    assert_int_equal(scene->groups[0].behave_count, 2);
+    i = (const th_interest_params *)(const void *)scene->groups[0].behave[1].params;
+    assert_near(i->refractory, 5.0, 0.0);
+    th_scene_destroy(scene);
+}
+
+// ---- the draw by density, the mask per person
+
+// With density alone people choose the sight before which nobody stands.
+static void test_density_in_the_draw(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 20]}}],
+        "waiting_areas": [{"id": "full", "area": {"rect": [30, 13, 34, 17]}, "wait": 5},
+            {"id": "free", "area": {"rect": [30, 3, 34, 7]}, "wait": 5}],
+        "groups": [{"count": 60, "density": 0, "area": {"rect": [26, 11, 30, 19]}},
+            {"id": "choosers", "count": 200, "area": {"rect": [1, 1, 12, 19]}, "route": ["full", "free"],
+             "behave": {"model": "undecided", "visibility_weight": 0, "history_weight": 0,
+                 "distance_weight": 0, "density_weight": 1, "crowded_density": 0.01}}],
+        "run": {"step": 0.1, "duration": 100}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    uint32_t *group = (uint32_t *)(void *)field_of(world, TH_FIELD_GROUP),
+             *leg = (uint32_t *)(void *)field_of(world, TH_FIELD_LEG);
+    int to_free = 0;
+    for (int k = 0; k < 260; ++k) to_free += group[k] == 1 && leg[k] == 1;
+    assert_true(to_free > 190); // a hundredth of the rating is left for the other
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    assert_near(th_sight_room(0.0f, 1.0f), 1.0, 0.0);
+    assert_near(th_sight_room(2.0f, 2.0f), 0.5, 1e-6);
+}
+
+// Of many people the share cares for a layer, for two layers independently of each other, and always the same ones.
+static void test_masks(void **state) {
+    (void)state;
+    int first = 0, both = 0;
+    for (uint32_t id = 1; id <= 10000; ++id) {
+        bool a = th_interest_cares(1, id, 0, 0.3f), b = th_interest_cares(1, id, 1, 0.3f);
+        assert_int_equal(a, th_interest_cares(1, id, 0, 0.3f));
+        first += a;
+        both += a && b;
+    }
+    assert_near(first, 3000, 4 * 46);
+    assert_near(both, 900, 4 * 29);
+    assert_true(th_interest_cares(1, 7, 0, 1.0f));
+    // Nobody who cares for nothing looks.
+    th_scene *scene =
+        square(TH_JSON({"model": "interest", "attract_rate": 5, "mask_share": 0}), "", 20);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 300);
+    const uint32_t *looks = words_of(world, "interest.looks");
+    for (int k = 0; k < (int)th_world_statistics(world).inside; ++k) assert_int_equal(looks[k], 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_uncertainties),    cmocka_unit_test(test_order_is_by_decision),
+        cmocka_unit_test(test_three_together),        cmocka_unit_test(test_panic_ends_detours),
+        cmocka_unit_test(test_conflicts_are_refused), cmocka_unit_test(test_parameters_of_several),
+        cmocka_unit_test(test_density_in_the_draw),   cmocka_unit_test(test_masks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
