@@ -138,6 +138,66 @@ static void test_panic_ends_detours(void **state) {
     th_scene_destroy(scene);
 }
 
+// ---- planners under minds that decide where to go
+
+// Of the 150 people in scenes/guided/two_corridors.json, how many took the upper corridor; *hash after 20 s.
+static int took_upper(const char *plan, const char *behave, uint64_t *hash) {
+    const char *overrides[2] = {plan, behave};
+    const th_scene_options options = {.overrides = overrides, .override_count = 2};
+    th_scene *scene = NULL;
+    th_error error = {0};
+    if (th_scene_load_file(TH_SOURCE_DIR "/scenes/guided/two_corridors.json", &options, &scene,
+                           &error) != TH_OK)
+        fail_msg("%s", error.message);
+    th_world *world = world_of(scene, 2, 1);
+    th_world_step(world, 200);
+    *hash = th_world_hash(world);
+    run_to_end(world, 300.0);
+    assert_int_equal(th_world_statistics(world).inside, 0);
+    th_line_count line = th_world_line(world, 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return (int)(line.forward + line.backward);
+}
+
+// A stroke leads people with minds as it leads those without, and every planner leads them its own way. People who do not
+// know the way go where they look for it.
+static void test_planners_lead_minds(void **state) {
+    (void)state;
+    uint64_t guided, field, continuum, exploring;
+    assert_int_equal(took_upper("groups.0.plan=guided", "groups.0.behave=hidac", &guided), 150);
+    int upper = took_upper("groups.0.plan=field", "groups.0.behave=hidac", &field);
+    assert_true(upper > 30 && upper < 120);
+    took_upper("groups.0.plan=continuum", "groups.0.behave=hidac", &continuum);
+    assert_int_not_equal(guided, field);
+    assert_int_not_equal(continuum, field);
+    assert_int_not_equal(continuum, guided);
+    upper = took_upper("groups.0.plan=guided",
+                       "groups.0.behave={\"model\": \"hidac\", \"knows_all\": 0}", &exploring);
+    assert_true(upper < 120);
+}
+
+// A plan that nobody of a group heeds is told.
+static void test_idle_plan_is_told(void **state) {
+    (void)state;
+    for (int knows = 0; knows < 2; ++knows) {
+        char json[800];
+        snprintf(json, sizeof json,
+                 TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 10, 10]}}],
+                          "exits": [{"id": "out", "line": [[10, 4], [10, 6]]}],
+                          "groups": [{"id": "g", "count": 2, "to": "out", "plan": "guided",
+                              "behave": {"model": "hidac", "knows_all": %d}}]}),
+                                                knows);
+        th_scene *scene = scene_of(json);
+        th_doubt doubts[4];
+        int count = th_scene_doubts(scene, doubts, 4), told = 0;
+        for (int k = 0; k < count; ++k)
+            told += strstr(doubts[k].text, "the plan \"guided\" has no effect") != NULL;
+        assert_int_equal(told, 1 - knows);
+        th_scene_destroy(scene);
+    }
+}
+
 // ---- what is refused
 
 static int decides_leg_run_count;
@@ -278,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_uncertainties),    cmocka_unit_test(test_order_is_by_decision),
         cmocka_unit_test(test_three_together),        cmocka_unit_test(test_panic_ends_detours),
+        cmocka_unit_test(test_planners_lead_minds),   cmocka_unit_test(test_idle_plan_is_told),
         cmocka_unit_test(test_conflicts_are_refused), cmocka_unit_test(test_parameters_of_several),
         cmocka_unit_test(test_density_in_the_draw),   cmocka_unit_test(test_masks),
     };

@@ -226,6 +226,27 @@ static void both_uncertainties(void **state) {
     step_and_end(pair_at(both, false), 2 * STEPS, FORCE_STEP, "undecided and interest");
 }
 
+// Planners that weigh ways lead people with minds there, too, who know the way; the others go from door to door.
+static void planners_under_minds(void **state) {
+    (void)state;
+    static const char *const plans[] = {"guided", "continuum"};
+    for (int k = 0; k < 2; ++k) {
+        char json[2000];
+        snprintf(
+            json, sizeof json,
+            TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 16, 12]}, "walls": [[[8, 2], [8, 10]]]}],
+            "exits": [{"id": "gate", "line": [[16, 4], [16, 8]]}],
+            "guidance": [{"line": [[3, 6], [7, 11], [9, 11], [14, 6]]}],
+            "interests": [{"area": {"rect": [10, 1, 12, 3]}}],
+            "groups": [{"count": 60, "area": {"rect": [1, 1, 7, 11]}, "to": "gate", "plan": "%s",
+                "behave": [{"model": "interest", "attract_rate": 1}, {"model": "hidac", "knows_all": 0.6}],
+                "move": "collision_free_speed"}],
+            "run": {"step": 0.1, "duration": 60}}),
+                                                    plans[k]);
+        step_and_end(pair_at(json, false), 2 * STEPS, FORCE_STEP, plans[k]);
+    }
+}
+
 static void refused(const char *json, const char *message) {
     th_scene *scene = device_scene(json);
     th_world_def def = th_world_def_default();
@@ -267,6 +288,7 @@ int main(void) {
         cmocka_unit_test(undecided_people),
         cmocka_unit_test(people_with_interests),
         cmocka_unit_test(both_uncertainties),
+        cmocka_unit_test(planners_under_minds),
         cmocka_unit_test(own_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,8 @@ typedef enum th_decision {
     // Sends people to places of interest: the planners know the way to those that the group cares for.
     // TH_DETOUR * (1 + k) in the leg leads to detour k; who waits with one waits for the behaviour.
     TH_DECIDES_DETOUR = 4,
-    // The point to which those who walk go next, TH_FIELD_GOAL_X, _Y and _LEVEL; planners lead there and not to the leg.
+    // The point to which those who walk go next, TH_FIELD_GOAL_X, _Y and _LEVEL; planners lead there and not to the leg, but
+    // for those whom the behaviour leaves to the planner (`left_to_plan`).
     TH_DECIDES_AIM = 8,
     TH_DECIDES_COMPANY =
         16, // whom they go with: follows the people of the group that the scene names (`leader`)
@@ -238,8 +239,17 @@ typedef struct th_model {
     bool needs_lattice;
     // Plan only. Leads people to goals of their own, not only along a route.
     bool own_goals;
+    // Plan only. Its ways are not simply the shortest ones (strokes, crowds, discomfort count), so a behaviour that decides
+    // aims leaves people who know their way to it.
+    bool weighs_ways;
     // Behave only. What it decides for its people, TH_DECIDES_*.
     uint32_t decides;
+    // Behave only, with TH_DECIDES_AIM: 1 + the own field that is not 0 for those whom the planner shall lead to their leg,
+    // as if there were no aim; 0: there is none. The behaviour sets it for plans with `weighs_ways`.
+    int left_to_plan;
+    // With `left_to_plan`: can anybody of a group with these parameters be left to the planner? NULL: yes. Where nobody can,
+    // th_scene_doubts tells that a plan with `weighs_ways` has no effect.
+    bool (*leaves_to_plan)(const float *params);
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
     // parameter that it is about.
     const char *(*check)(const float *params, int *param);

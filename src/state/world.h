@@ -70,6 +70,7 @@ typedef struct th_group_state {
     bool separates_pairs; // the move model does that itself
     bool follows_route;   // setting off, legs and leaving are route's
     bool led;             // a behaviour sets the own goal, also of those with a route
+    int left_to_plan;     // the behaviour's own field that leaves people to the planner; -1: none
     bool goes_straight;   // the plan model needs neither distance fields nor the road map
     bool scripted;
 } th_group_state;
@@ -220,7 +221,10 @@ static inline th_model_id th_state_model(th_group_state *group, int k, float **p
 }
 // Does the planner lead to the point that a behaviour has set, not to the person's leg? On a detour it leads to the place.
 TH_BOTH static inline bool th_is_led(const th_world *world, int i) {
-    return world->groups[world->agents.group[i]].led && th_detour_of(world->agents.leg[i]) == 0;
+    const th_group_state *group = &world->groups[world->agents.group[i]];
+    if (!group->led || th_detour_of(world->agents.leg[i]) > 0) return false;
+    return group->left_to_plan < 0 ||
+           ((const uint32_t *)world->agents.own[group->left_to_plan])[i] == 0;
 }
 // Neither fallen, scripted nor gone: somebody the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }

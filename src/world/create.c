@@ -50,6 +50,15 @@ static bool follows_route(const th_group *group) {
     return (group->decides & TH_DECIDES_ROUTE) == 0;
 }
 
+static int left_to_plan(const th_world *world, const th_group *group) {
+    for (int k = 0; k < group->behave_count; ++k) {
+        const th_model *behave = th_models(NULL)[group->behave[k].model];
+        if (behave->left_to_plan > 0 && th_models(NULL)[group->plan.model]->weighs_ways)
+            return world->first_own[group->behave[k].model] + behave->left_to_plan - 1;
+    }
+    return -1;
+}
+
 static void copy_groups(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < world->group_count; ++g) {
@@ -78,6 +87,7 @@ static void copy_groups(th_world *world) {
         state->separates_pairs = move->separates_pairs;
         state->follows_route = follows_route(group);
         state->led = (group->decides & TH_DECIDES_AIM) != 0;
+        state->left_to_plan = left_to_plan(world, group);
         state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;
     }
 }

@@ -109,9 +109,32 @@ static void tell(doubt_list *list, const th_scene *scene, int group, const char 
              opponent ? "two-way " : "", from);
 }
 
+// A plan whose strokes or crowds nobody of the group heeds.
+static void tell_of_idle_plan(doubt_list *list, const th_scene *scene, int group) {
+    const th_group *g = &scene->groups[group];
+    const th_model *plan = th_models(NULL)[g->plan.model];
+    for (int k = 0; plan->weighs_ways && k < g->behave_count; ++k) {
+        const th_model *behave = th_models(NULL)[g->behave[k].model];
+        if (!(behave->decides & TH_DECIDES_AIM)) continue;
+        if (behave->left_to_plan > 0 &&
+            (!behave->leaves_to_plan || behave->leaves_to_plan(g->behave[k].params)))
+            continue;
+        if (list->count++ >= list->max) return;
+        th_doubt *doubt = &list->doubts[list->count - 1];
+        doubt->group = group;
+        snprintf(
+            doubt->text, sizeof doubt->text,
+            "group \"%.40s\": the plan \"%s\" has no effect: the behaviour \"%s\" leads people "
+            "who do not know the way, and nobody of the group does; let some know it, or "
+            "leave the plan out",
+            g->id, plan->name, behave->name);
+    }
+}
+
 int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max) {
     doubt_list list = {doubts, max, 0};
     const float most = 8.0f; // [m] wider ones were not tried
+    for (int g = 0; g < scene->group_count; ++g) tell_of_idle_plan(&list, scene, g);
     for (int g = 0; g < scene->group_count && scene->wall_count > 0; ++g) {
         th_model_limits limit = limits_of_group(&scene->groups[g]);
         if (!(limit.door > 0.0f || limit.two_way > 0.0f)) continue;

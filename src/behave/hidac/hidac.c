@@ -143,6 +143,12 @@ static const char *check(const float *values, int *param) {
     return NULL;
 }
 
+// Staff tell others the way, too.
+static bool leaves_to_plan(const float *values) {
+    const th_mind_params *p = (const th_mind_params *)(const void *)values;
+    return p->knows_all > 0.0f || p->trained > 0.0f;
+}
+
 static const th_field_info fields[TH_MIND_FIELDS] = {
     [TH_MIND_SLOT] = {"slot", false, false, "1 + place of its memory"},
     [TH_MIND_ROOM] = {"room", false, true, "1 + room, 0: none"},
@@ -160,6 +166,7 @@ static const th_field_info fields[TH_MIND_FIELDS] = {
     [TH_MIND_REMAINING] = {"remaining", true, true, "way left as far as it knows [m]"},
     [TH_MIND_WAITED] = {"waited", true, true, "for companions and followers [s]"},
     [TH_MIND_CALLED] = {"called", true, true, "left of a follower's call to wait [s]"},
+    [TH_MIND_PLANNED] = {"planned", false, false, "1: knows the way, the planner leads it"},
 };
 static const th_param_info params[] = {TH_MIND_PARAMS(TH_PARAM_INFO)};
 const th_model th_behave_hidac_model = {
@@ -181,5 +188,7 @@ const th_model th_behave_hidac_model = {
     .restore = th_mind_restore,
     .fields_are_sound = th_mind_fields_are_sound,
     .decides = TH_DECIDES_AIM | TH_DECIDES_COMPANY | TH_DECIDES_MOOD,
+    .left_to_plan = 1 + TH_MIND_PLANNED,
+    .leaves_to_plan = leaves_to_plan,
     .check = check,
 };

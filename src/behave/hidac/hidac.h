@@ -83,6 +83,7 @@ enum {
     TH_MIND_REMAINING, // [m] left to the goal as far as it knows
     TH_MIND_WAITED,    // [s] for companions and followers
     TH_MIND_CALLED,    // [s] left: a follower was seen to be behind
+    TH_MIND_PLANNED,   // 1: knows the way, the planner leads it
     TH_MIND_FIELDS
 };
 

@@ -221,6 +221,21 @@ TH_BOTH static inline void th_mind_leave_detour(const th_mind_step *s, uint32_t 
     a->phase[i] = TH_PHASE_WALKING;
 }
 
+// Does the person take all doors for what they are?
+TH_BOTH static inline bool th_mind_knows_doors(const th_mind_step *s, uint32_t i) {
+    const uint32_t *shut = th_mind_memory_of(s, i);
+    for (int d = 0; d < s->world->scene->door_count; ++d)
+        if (th_bit(shut, d) != (s->world->door_closed[d] != 0)) return false;
+    return true;
+}
+
+// Is the planner to lead the person to its leg? It leads those who know the whole way, follow nobody, and have not just
+// turned away from a jam; the others walk to the portal that they chose.
+TH_BOTH static inline bool th_mind_is_planned(const th_mind_step *s, uint32_t i) {
+    return th_mind_knows(s->nature[i]) && s->changed[i] <= 0.0f && th_mind_leaders_of(s, i) < 0 &&
+           th_mind_knows_doors(s, i);
+}
+
 // The k-th of those whose turn it is does what it decided.
 TH_BOTH static inline void th_mind_commit(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
@@ -231,10 +246,13 @@ TH_BOTH static inline void th_mind_commit(const th_mind_step *s, int k) {
     th_mind_leave_detour(s, i);
     if (a->phase[i] != TH_PHASE_WALKING || th_mind_target_of(s, i) < 0) return;
     int room = (int)s->room[i] - 1;
+    s->planned[i] = 0;
     if (room >= 0 && th_mind_stay_with_leader(s, i, room, s->mind->leader[k])) return;
     if (room >= 0 && (th_mind_keep_together(s, i, room) || th_mind_wait_for_followers(s, i)))
         th_mind_walk_to(s, i, th_position(a, i), (int)a->level[i]);
-    else
+    else {
+        s->planned[i] = th_mind_is_planned(s, i);
         th_mind_walk_on(s, i, room);
+    }
 }
 #endif

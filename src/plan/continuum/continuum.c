@@ -470,4 +470,5 @@ const th_model th_plan_continuum_model = {
     .directions = th_continuum_directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .weighs_ways = true,
 };

@@ -450,4 +450,5 @@ const th_model th_plan_guided_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .weighs_ways = true,
 };
