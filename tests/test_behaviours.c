@@ -38,7 +38,7 @@ static const uint32_t *words_of(th_world *world, const char *name) {
 
 // Thesis, 5.1 step 9: a person draws its goals and feels the fields of places, too. Everybody visits, many look at a place
 // on the way, nobody loses count of its visits by it, and all leave.
-static void test_both_uncertainties(void **state) {
+static void both_uncertainties(void **state) {
     (void)state;
     enum { PEOPLE = 40 };
     th_scene *scene = square(BOTH, "", PEOPLE);
@@ -78,7 +78,7 @@ static uint64_t hash_after(const th_scene *scene, int steps) {
 }
 
 // The order of the list does not matter: what they decide does.
-static void test_order_is_by_decision(void **state) {
+static void order_is_by_decision(void **state) {
     (void)state;
     th_scene *a = square("[\"undecided\",\"interest\",\"hidac\"]", "", 40),
              *b = square("[\"hidac\",\"interest\",\"undecided\"]", "", 40),
@@ -92,7 +92,7 @@ static void test_order_is_by_decision(void **state) {
 }
 
 // With minds of HiDAC on top people still visit, look and leave; any number of threads and snapshots go on bit by bit.
-static void test_three_together(void **state) {
+static void three_together(void **state) {
     (void)state;
     th_scene *scene =
         square(TH_JSON([{"model": "undecided", "visits": 2},
@@ -117,7 +117,7 @@ static void test_three_together(void **state) {
 }
 
 // Who panics does not look at a show.
-static void test_panic_ends_detours(void **state) {
+static void panic_ends_detours(void **state) {
     (void)state;
     th_scene *scene =
         square(TH_JSON([{"model": "interest", "attract_rate": 5, "browse_time": 500},
@@ -162,7 +162,7 @@ static int took_upper(const char *plan, const char *behave, uint64_t *hash) {
 
 // A stroke leads people with minds as it leads those without, and every planner leads them its own way. People who do not
 // know the way go where they look for it.
-static void test_planners_lead_minds(void **state) {
+static void planners_lead_minds(void **state) {
     (void)state;
     uint64_t guided, field, continuum, exploring;
     assert_int_equal(took_upper("groups.0.plan=guided", "groups.0.behave=hidac", &guided), 150);
@@ -178,7 +178,7 @@ static void test_planners_lead_minds(void **state) {
 }
 
 // A plan that nobody of a group heeds is told.
-static void test_idle_plan_is_told(void **state) {
+static void idle_plan_is_told(void **state) {
     (void)state;
     for (int knows = 0; knows < 2; ++knows) {
         char json[800];
@@ -221,7 +221,7 @@ static void refuse(const char *behave, const char *path, const char *wanted) {
     assert_string_equal(error.path, path);
 }
 
-static void test_conflicts_are_refused(void **state) {
+static void conflicts_are_refused(void **state) {
     (void)state;
     th_model lots = th_model_default();
     lots.stage = TH_STAGE_BEHAVE;
@@ -253,7 +253,7 @@ static void test_conflicts_are_refused(void **state) {
 }
 
 // Parameters of one of several: by its name where two have one of the same name, and in overrides.
-static void test_parameters_of_several(void **state) {
+static void parameters_of_several(void **state) {
     (void)state;
     th_scene *scene = square(BOTH, "", 5);
     th_world *world = world_of(scene, 1, 1);
@@ -287,7 +287,7 @@ static void test_parameters_of_several(void **state) {
 // ---- the draw by density, the mask per person
 
 // With density alone people choose the sight before which nobody stands.
-static void test_density_in_the_draw(void **state) {
+static void density_in_the_draw(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 20]}}],
         "waiting_areas": [{"id": "full", "area": {"rect": [30, 13, 34, 17]}, "wait": 5},
@@ -311,7 +311,7 @@ static void test_density_in_the_draw(void **state) {
 }
 
 // Of many people the share cares for a layer, for two layers independently of each other, and always the same ones.
-static void test_masks(void **state) {
+static void masks(void **state) {
     (void)state;
     int first = 0, both = 0;
     for (uint32_t id = 1; id <= 10000; ++id) {
@@ -336,11 +336,11 @@ static void test_masks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_uncertainties),    cmocka_unit_test(test_order_is_by_decision),
-        cmocka_unit_test(test_three_together),        cmocka_unit_test(test_panic_ends_detours),
-        cmocka_unit_test(test_planners_lead_minds),   cmocka_unit_test(test_idle_plan_is_told),
-        cmocka_unit_test(test_conflicts_are_refused), cmocka_unit_test(test_parameters_of_several),
-        cmocka_unit_test(test_density_in_the_draw),   cmocka_unit_test(test_masks),
+        cmocka_unit_test(both_uncertainties),    cmocka_unit_test(order_is_by_decision),
+        cmocka_unit_test(three_together),        cmocka_unit_test(panic_ends_detours),
+        cmocka_unit_test(planners_lead_minds),   cmocka_unit_test(idle_plan_is_told),
+        cmocka_unit_test(conflicts_are_refused), cmocka_unit_test(parameters_of_several),
+        cmocka_unit_test(density_in_the_draw),   cmocka_unit_test(masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
