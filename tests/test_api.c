@@ -123,8 +123,8 @@ static void models_refuse_wrong_numbers(void **state) {
         th_model_set_state(w, n, &value);
         assert_null(th_model_field(w, n, 0));
         assert_null(th_model_field(w, 0, n));
-        assert_null(th_model_params(w, TH_STAGE_MOVE, n));
-        assert_null(th_model_params(w, (th_stage)n, 0));
+        assert_null(th_model_params(w, th_stage_default_model(TH_STAGE_MOVE), n));
+        assert_null(th_model_params(w, n, 0));
         assert_int_equal(th_world_model_statistics(w, n, &value, 1), 0);
         if (n > 0) // -1 and below: all models
             assert_int_equal(th_world_influences(w, (th_agent_id){first}, n, &influence, 1), 0);

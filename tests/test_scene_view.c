@@ -233,7 +233,12 @@ static void check_groups(const pair *p) {
         assert_int_equal(group->arrival_count,
                          json_array_size(json_object_get(source, "timetable")));
         check_route(p->scene, object, group);
-        check_model(json_object_get(object, "behave"), "route", TH_STAGE_BEHAVE, &group->behave);
+        const json_t *behave = json_object_get(object, "behave");
+        int behaviours = json_is_array(behave) ? (int)json_array_size(behave) : 1;
+        assert_int_equal(group->behave_count, behaviours);
+        for (int k = 0; k < behaviours; ++k)
+            check_model(json_is_array(behave) ? json_array_get(behave, (size_t)k) : behave, "route",
+                        TH_STAGE_BEHAVE, &group->behave[k]);
         check_model(json_object_get(object, "plan"), "field", TH_STAGE_PLAN, &group->plan);
         check_model(json_object_get(object, "filter"), "none", TH_STAGE_FILTER, &group->filter);
         check_model(json_object_get(object, "move"), "people", TH_STAGE_MOVE, &group->move);
