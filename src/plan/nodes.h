@@ -117,6 +117,9 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
     return -1;
 }
 
+// What the smallest of those need to pass whom these walls are for [m]: who needs less finds a goal too narrow.
+float th_least_need(const th_scene *scene, const th_walls *walls);
+
 // Ground beside a wall costs up to this much more [-], see nodes.c.
 static const float TH_CLEARANCE_COST = 0.2f;
 

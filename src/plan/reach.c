@@ -101,7 +101,9 @@ typedef enum th_obstruction { NO_START, NO_GOAL, NO_WAY } th_obstruction;
 
 static const char *const advice[] = {
     [NO_START] = "the start lies in a solid or outside the walkable area",
-    [NO_GOAL] = "the goal itself lies in a solid, outside the walkable area or on another level",
+    [NO_GOAL] = "the goal itself lies in a solid, outside the walkable area or on another level, "
+                "or has no room for a "
+                "body",
     [NO_WAY] = "look for a wall, a gap in the ground, missing stairs or too narrow a passage",
 };
 

@@ -238,6 +238,7 @@ static bool create(th_world *world, int model) {
 static void find_goal_nodes(th_continuum *c, const th_world *world, int target) {
     const th_walls walls = th_world_walls(world);
     const th_target *goals = &world->scene->targets[target];
+    float need = th_least_need(world->scene, &walls);
     th_goal_nodes *found = &c->goals[target];
     found->count = 0;
     for (int g = 0; g < goals->goal_count; ++g) {
@@ -252,7 +253,8 @@ static void find_goal_nodes(th_continuum *c, const th_world *world, int target) 
                 th_vec2 q = th_goal_nearest(goal, p, 0.01f);
                 float distance = th_length(th_sub(q, p));
                 if (distance > GOAL_RANGE * c->nodes.spacing ||
-                    !th_clear_path(&walls, th_goal_level(goal), p, q))
+                    !th_clear_path(&walls, th_goal_level(goal), p, q) ||
+                    !th_goal_has_room(&walls, goal, p, q, need))
                     continue;
                 found->nodes[found->count++] = (th_goal_node){node, distance};
             }

@@ -90,6 +90,7 @@ static void seed_goal(const th_march *march, const th_walls *walls, const th_goa
     int level = th_goal_level(goal);
     const th_node_level *grid = &nodes->levels[level];
     float range = exact_range(march->graph, goal), s = nodes->inverse_spacing;
+    float need = th_least_need(nodes->scene, walls);
     th_box box = th_goal_box(goal);
     int column0 = lattice_index(box.min_x - range, grid->origin.x, s, grid->nx - 1);
     int column1 = lattice_index(box.max_x + range, grid->origin.x, s, grid->nx - 1);
@@ -103,7 +104,9 @@ static void seed_goal(const th_march *march, const th_walls *walls, const th_goa
             th_vec2 q = th_goal_nearest(goal, p, 0.01f);
             float length = th_length(th_sub(q, p));
             if (length > range || length >= march->distance[node]) continue;
-            if (!th_in_sight(nodes->scene, walls, level, p, level, q)) continue;
+            if (!th_in_sight(nodes->scene, walls, level, p, level, q) ||
+                !th_goal_has_room(walls, goal, p, q, need))
+                continue;
             float slowness = nodes->zone[node] == 0 ? 1.0f : th_node_slowness(nodes, node, 0);
             th_front_offer(march->front, march->distance, node, length * slowness);
         }

@@ -34,6 +34,55 @@ TH_BOTH static inline int th_goal_level(const th_goal *goal) {
     return goal->is_line ? goal->line.level : goal->area.level;
 }
 
+// Can the centre of a body that needs `need` metres to pass be at q?
+TH_BOTH static inline bool th_body_fits(const th_walls *walls, int level, th_vec2 q, float need) {
+    int nearest;
+    float distance2;
+    return th_walls_near(walls, level, q, th_max(0.5f * need - 2e-3f, 1e-3f), &nearest, &distance2,
+                         1) == 0;
+}
+
+// The free stretch of a goal line around its point q: from a to b, up to its ends or the next walls.
+TH_BOTH static inline void th_goal_stretch(const th_walls *walls, const th_goal *goal, th_vec2 q,
+                                           th_vec2 *a, th_vec2 *b) {
+    *a = goal->line.a;
+    *b = goal->line.b;
+    float t;
+    if (th_walls_first_crossing(walls, goal->line.level, q, *a, &t) >= 0)
+        *a = th_add(q, th_scale(t, th_sub(*a, q)));
+    if (th_walls_first_crossing(walls, goal->line.level, q, *b, &t) >= 0)
+        *b = th_add(q, th_scale(t, th_sub(*b, q)));
+}
+
+#define TH_GOAL_ROOM 0.2f // [m] no body needs less to pass
+
+// Is there room for a body at the goal around q, its point nearest to p and in sight of it? Not on a piece of a line behind a
+// wall that is narrower than the body, nor on a line that a shut door lies on, nor on the strip of an area beyond a wall.
+TH_BOTH static inline bool th_goal_has_room(const th_walls *walls, const th_goal *goal, th_vec2 p,
+                                            th_vec2 q, float need) {
+    int level = th_goal_level(goal);
+    if (th_body_fits(walls, level, q, need)) return true;
+    if (goal->is_line) {
+        th_vec2 a, b;
+        th_goal_stretch(walls, goal, q, &a, &b);
+        for (int k = 1; k < 8; ++k)
+            if (th_body_fits(walls, level, th_add(a, th_scale(0.125f * (float)k, th_sub(b, a))),
+                             need))
+                return true;
+        return false;
+    }
+    for (int ring = 1; ring <= 2; ++ring)
+        for (int k = 0; k < 8; ++k) {
+            float reach = 0.6f * (float)ring * need * (k & 1 ? 0.70710678f : 1.0f);
+            th_vec2 at = th_add(
+                q, th_v(reach * (float)th_direction_right(k), reach * (float)th_direction_up(k)));
+            if (th_polygons_contain(&goal->area.shape, at) && th_clear_path(walls, level, p, at) &&
+                th_body_fits(walls, level, at, need))
+                return true;
+        }
+    return false;
+}
+
 TH_BOTH static inline th_box th_goal_box(const th_goal *goal) {
     if (!goal->is_line) return goal->area.shape.box;
     th_vec2 a = goal->line.a, b = goal->line.b;
@@ -319,6 +368,7 @@ TH_BOTH static inline bool th_goal_way(const th_scene *scene, const th_walls *wa
         float length = th_length(to_goal);
         if (!(length < best)) continue;
         if (walls && !th_in_sight(scene, walls, level, p, level, q)) continue;
+        if (walls && !th_goal_has_room(walls, goal, p, q, TH_GOAL_ROOM)) continue;
         best = length;
         found = true;
         way->distance = length;

@@ -235,7 +235,10 @@ static void each_goal_node(const th_guided_problem *p, th_guided_work *work,
                 if (!(nodes->flags[node] & TH_NODE_WALKABLE)) continue;
                 th_vec2 at = th_node_position(nodes, grid, node);
                 th_vec2 q = th_goal_nearest(goal, at, 0.01f), way = th_sub(q, at);
-                if (th_length(way) > reach || !th_clear_path(p->walls, th_goal_level(goal), at, q))
+                if (th_length(way) > reach ||
+                    !th_clear_path(p->walls, th_goal_level(goal), at, q) ||
+                    !th_goal_has_room(p->walls, goal, at, q,
+                                      th_least_need(p->graph->nodes->scene, p->walls)))
                     continue;
                 float cost = cost_of(p, work, node, 0, -1) * nodes->inverse_spacing;
                 float time = th_guided_time(way, work->guidance[node]);

@@ -138,6 +138,7 @@ static void find_seeds(th_quickest *s, const th_world *world, th_quick_field *f)
     const th_walls walls = th_walls_for(world->scene, th_world_walls(world), f->size);
     const th_node_level *grid = &s->nodes.levels[th_goal_level(goal)];
     node_range range = nodes_around(&s->nodes, goal);
+    float need = th_least_need(world->scene, &walls);
     f->seed_count = 0;
     for (int row = range.row0; row <= range.row1; ++row)
         for (int column = range.column0; column <= range.column1; ++column) {
@@ -147,7 +148,8 @@ static void find_seeds(th_quickest *s, const th_world *world, th_quick_field *f)
             th_vec2 q = th_goal_nearest(goal, p, 0.5f * world->scene->sizes[f->size]);
             float distance = th_length(th_sub(q, p));
             if (distance <= SEED_RANGE * s->nodes.spacing &&
-                th_clear_path(&walls, th_goal_level(goal), p, q))
+                th_clear_path(&walls, th_goal_level(goal), p, q) &&
+                th_goal_has_room(&walls, goal, p, q, need))
                 f->seeds[f->seed_count++] = (th_goal_node){node, distance};
         }
 }
