@@ -30,14 +30,15 @@ int main(int argc, char **argv) {
         th_runs_destroy(runs);
         return 1;
     }
-    int points = 0, count = 0, warnings = 0;
+    int points = 0, count = 0, found = 0;
     const th_egress *egress = &th_runs_points(runs, &points)->egress;
     const th_run_outcome *outcomes = th_runs_outcomes(runs, &count);
-    const char *const *sentences = th_runs_warnings(runs, &warnings);
+    const th_finding *findings = th_findings_list(th_runs_findings(runs), &found);
     for (int i = 0; i < count; ++i)
         printf("seed %llu: %.1f s, %llu left\n", (unsigned long long)outcomes[i].seed,
                outcomes[i].egress_time, (unsigned long long)outcomes[i].left);
-    for (int i = 0; i < warnings; ++i) printf("warning: %s\n", sentences[i]);
+    for (int i = 0; i < found; ++i)
+        printf("%s: %s\n", th_severity_name(findings[i].severity), findings[i].text);
     printf("median egress time %.1f s (%.1f .. %.1f), see %s/%s\n", egress->median, egress->min,
            egress->max, th_runs_about(runs)->folder, th_runs_about(runs)->page);
     th_runs_destroy(runs);
