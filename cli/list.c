@@ -39,6 +39,7 @@ static json_t *limits_json(const th_model *move) {
     return limits;
 }
 
+static json_t *sections_json(const th_model *model);
 static json_t *model_json(const th_model *model) {
     json_t *params = json_array(), *presets = json_array();
     for (int i = 0; i < model->param_count; ++i) {
@@ -60,9 +61,65 @@ static json_t *model_json(const th_model *model) {
     for (int d = 0; d < TH_DECISIONS; ++d)
         if (model->decides >> d & 1)
             json_array_append_new(decides, json_string(th_decision_name((th_decision)(1 << d))));
-    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o}", "stage", th_stage_name(model->stage),
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "stage", th_stage_name(model->stage),
                      "name", model->name, "doc", model->doc, "source", model->source, "decides",
-                     decides, "parameters", params, "presets", presets, "limits", limits);
+                     decides, "parameters", params, "presets", presets, "limits", limits,
+                     "sections", sections_json(model));
+}
+
+// The JSON Schema of a key of a model's section.
+static json_t *key_schema(const th_key_info *key) {
+    json_t *schema = json_pack("{s:s}", "description", key->doc);
+    if (key->kind == TH_KEY_NUMBER)
+        json_object_update_new(schema, json_pack("{s:s,s:f,s:f}", "type", "number", "minimum",
+                                                 key->min, "maximum", key->max));
+    if (key->kind == TH_KEY_GOAL) json_object_set_new(schema, "type", json_string("string"));
+    if (key->kind == TH_KEY_LINE)
+        json_object_update_new(schema, json_pack("{s:s,s:i,s:{s:s}}", "type", "array", "minItems",
+                                                 2, "items", "$ref", "#/$defs/point"));
+    if (key->kind == TH_KEY_AREA) json_object_set_new(schema, "$ref", json_string("#/$defs/shape"));
+    if (key->kind != TH_KEY_WORD) return schema;
+    json_t *words = json_array();
+    for (const char *at = key->words; *at;) {
+        size_t size = strcspn(at, " ");
+        json_array_append_new(words, json_stringn(at, size));
+        at += size + (at[size] == ' ');
+    }
+    json_object_set_new(schema, "enum", words);
+    return schema;
+}
+
+// The part of the scene's JSON Schema that a model brings along.
+static json_t *section_schema(const th_section_info *section) {
+    json_t *keys = json_object(), *required = json_array();
+    json_object_set_new(
+        keys, "id",
+        json_pack(
+            "{s:s,s:s,s:i,s:i}", "description",
+            "Name of this thing, unique among its kind. Default: made up from kind and index.",
+            "type", "string", "minLength", 1, "maxLength", 100));
+    json_object_set_new(
+        keys, "level",
+        json_pack("{s:s,s:s}", "description",
+                  "Id of the level it is on. May be left out when the scene has one "
+                  "level.",
+                  "type", "string"));
+    for (int k = 0; k < section->key_count; ++k) {
+        json_object_set_new(keys, section->keys[k].name, key_schema(&section->keys[k]));
+        if (section->keys[k].required)
+            json_array_append_new(required, json_string(section->keys[k].name));
+    }
+    return json_pack("{s:s,s:s,s:i,s:{s:s,s:b,s:o,s:o}}", "description", section->doc, "type",
+                     "array", "maxItems", section->max_items > 0 ? section->max_items : 1000,
+                     "items", "type", "object", "additionalProperties", 0, "properties", keys,
+                     "required", required);
+}
+
+static json_t *sections_json(const th_model *model) {
+    json_t *sections = json_object();
+    for (int s = 0; s < model->section_count; ++s)
+        json_object_set_new(sections, model->sections[s].name, section_schema(&model->sections[s]));
+    return sections;
 }
 
 static json_t *everything_json(void) {
@@ -128,6 +185,9 @@ static void print_models(void) {
                models[i]->doc);
         printf("  %-23s   source: %s\n", "", models[i]->source);
         print_decisions(models[i]);
+        for (int k = 0; k < models[i]->section_count; ++k)
+            printf("  %-23s   scene: \"%s\": %s\n", "", models[i]->sections[k].name,
+                   models[i]->sections[k].doc);
         for (int k = 0; k < models[i]->preset_count; ++k)
             printf("  %-23s   preset %s: %s\n", "", models[i]->presets[k].name,
                    models[i]->presets[k].doc ? models[i]->presets[k].doc : "");

@@ -38,6 +38,10 @@ def names_in(schema):
 def model_faults(schema, program):
     listed = subprocess.run([program, "list", "--json"], check=True, capture_output=True, text=True)
     models = json.loads(listed.stdout)["models"]
+    for model in models:
+        for name, section in model["sections"].items():
+            if schema["properties"].get(name) != section:
+                yield f"schema: {name} is not what {model['name']} declares; write {json.dumps(section)}"
     group = schema["properties"]["groups"]["items"]["properties"]
     for stage in ("behave", "plan", "filter", "move"):
         wanted = [model["name"] for model in models if model["stage"] == stage]

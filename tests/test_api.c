@@ -439,7 +439,6 @@ static void defaults_are_as_stated(void **state) {
     (void)state;
     assert_true(th_stairs_def_default().up == 0.5 && th_stairs_def_default().down == 0.67);
     assert_true(th_stroke_def_default().radius == 2 && th_stroke_def_default().strength == 0.8);
-    assert_true(th_strip_def_default().width == 4 && th_strip_def_default().track == 0.4);
     assert_true(th_picture_def_default(TH_PICTURE_DISCOMFORT).black == 1);
     assert_true(th_picture_def_default(TH_PICTURE_HEIGHT).white == 1);
     assert_true(th_picture_def_default(TH_PICTURE_GUIDANCE).strength == 0.8);

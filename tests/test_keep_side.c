@@ -548,7 +548,7 @@ static void messages(void **state) {
     refused(TH_JSON({"line": [[1, 1], [2, 1]], "width": 101}), "strips[1].width", "100");
     refused(TH_JSON({"line": [[1, 1], [2, 1]], "track": 1.1}), "strips[1].track", "track is 1.1");
     refused(TH_JSON({"line": [[1, 1], [2, 1]], "side": "up"}), "strips[1].side",
-                     "\"right\" or \"left\"");
+                     "unknown word \"up\"; give one of: right left");
     refused(TH_JSON({"line": [[1, 1], [2, 1]], "side": 3}), "strips[1].side", "found");
     refused(TH_JSON({"line": [[1, 1], [2, 1]], "level": "h"}), "strips[1].level", "level");
     refused(TH_JSON({"line": [[1, 1], [2, 1]], "sides": "left"}), "strips[1].sides", "side");

@@ -585,6 +585,92 @@ static void names_are_free(void **state) {
     assert_int_equal(hash_of_door("renamed_gap"), hash_of_door("keep_gap"));
 }
 
+// ---- scene data that a plugin declares
+
+#define STREET(walkways)                                                                          \
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 60, 6]}}], \"exits\": [{\"line\": [[60, 0], " \
+    "[60, 6]]}],"                                                                                 \
+    "\"groups\": [{\"positions\": [[2, 3]], \"speed\": 1, \"filter\": \"walkway\", \"move\": "    \
+    "\"orca\"},"                                                                                  \
+    "{\"positions\": [[2, 1]], \"speed\": 1, \"filter\": \"walkway\", \"move\": "                 \
+    "\"orca\"}]," walkways "}"
+
+static void walkway_error(const char *walkways, const char *path, const char *message) {
+    char json[1200];
+    snprintf(json, sizeof json, STREET("%s"), walkways);
+    th_scene *scene = NULL;
+    th_error error = {0};
+    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    if (!strstr(error.message, message)) fail_msg("%s", error.message);
+    assert_string_equal(error.path, path);
+    assert_true(error.line == 1 && error.column > 1);
+}
+
+// A strip with a speed from one file: declared, decoded, checked, compiled, and it carries people.
+static void scene_data(void **state) {
+    (void)state;
+    th_scene *scene = NULL;
+    th_error error = {0};
+    const char *json = STREET("\"walkways\": [{\"line\": [[0, 3], [60, 3]], \"speed\": 0.5}]");
+    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE); // nobody knows walkways yet
+    if (th_plugin_load(TH_PLUGINS "/own_section.so", &error) != TH_OK)
+        fail_msg("%s", error.message);
+    scene = scene_of(json);
+    int count;
+    const th_item *walkways = th_scene_items(scene, "walkways", &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(walkways[0].id, "walkway0");
+    assert_null(th_scene_items(scene, "strips", &count));
+    assert_int_equal(count, 0);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 200);
+    const float *x = field_of(world, TH_FIELD_POSITION_X);
+    assert_near(x[0], 2.0 + 20.0 * 1.5, 0.6); // carried
+    assert_near(x[1], 2.0 + 20.0 * 1.0, 0.6); // beside it
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    walkway_error("\"walkways\": [{\"line\": [[0, 3], [60, 3]], \"speed\": 9}]",
+                  "walkways[0].speed", "it must lie in 0.1 .. 3 m/s");
+    walkway_error("\"walkways\": [{\"line\": [[0, 3], [60, 3]], \"sped\": 1}]", "walkways[0].sped",
+                  "did you mean \"speed\"?");
+    walkway_error("\"walkways\": [{\"speed\": 1}]", "walkways[0].line", "a walkway needs \"line\"");
+    walkway_error("\"walkways\": [{\"line\": [[0, 3], [0, 3]]}]", "walkways[0].line",
+                  "has no length");
+    walkway_error("\"walkways\": [{\"line\": [[0, 30], [9, 30]]}]", "walkways[0].line",
+                  "lies outside the walkable area");
+    walkway_error("\"walkways\": [{\"line\": 5}]", "walkways[0].line", "found the number 5");
+    walkway_error("\"walkways\": [{\"id\": \"a\", \"line\": [[0, 3], [60, 3]]}, {\"id\": \"a\", "
+                  "\"line\": [[0, 3], [60, 3]]}]",
+                  "walkways[1].id", "taken");
+}
+
+// The same in code.
+static void scene_data_in_code(void **state) {
+    (void)state;
+    th_error error = {0};
+    if (th_plugin_load(TH_PLUGINS "/own_section.so", &error) != TH_OK)
+        fail_msg("%s", error.message);
+    const th_point line[] = {{0, 0}, {10, 0}};
+    const th_value_def values[] = {{.key = "line", .points = line, .point_count = 2},
+                                   {.key = "speed", .number = 2}};
+    const th_item_def item = {values, 2};
+    th_section_def section = {"walkways", &item, 1};
+    th_scene_def def = th_scene_def_default();
+    def.sections = &section;
+    def.section_count = 1;
+    th_scene *scene = NULL;
+    if (th_scene_create(&def, &scene, &error) != TH_OK) fail_msg("%s", error.message);
+    int count;
+    assert_non_null(th_scene_items(scene, "walkways", &count));
+    assert_int_equal(count, 1);
+    th_scene_destroy(scene);
+    section.name = "walways";
+    assert_int_equal(th_scene_create(&def, &scene, &error), TH_BAD_SCENE);
+    assert_non_null(strstr(error.message, "no model declares a section of this name"));
+}
+
 // The program: a list, a check, a run that is interrupted and resumed without being told of the plugin again, a sweep.
 static void the_program_takes_a_plugin(void **state) {
     (void)state;
@@ -647,6 +733,8 @@ int main(void) {
         cmocka_unit_test(walls_block_sight),
         cmocka_unit_test(nonsense_is_repaired_and_counted),
         cmocka_unit_test(an_own_allocator_is_used),
+        cmocka_unit_test(scene_data),
+        cmocka_unit_test(scene_data_in_code),
         cmocka_unit_test(bad_descriptions),
         cmocka_unit_test(body_rules),
         cmocka_unit_test(bad_lists),

@@ -74,11 +74,11 @@ static void names_and_types(void **state) {
          "s.json:2:7 groups[0].sped: unknown key \"sped\"; did you mean \"speed\"?"},
         {"{ 'zzzzzzzzzz': 1 }", NULL,
          "s.json:1:3 zzzzzzzzzz: unknown key \"zzzzzzzzzz\"; known here: name, description, "
-         "levels, stairs, zones, guidance, pictures, strips, doors, exits, waypoints, "
+         "levels, stairs, zones, guidance, pictures, doors, exits, waypoints, "
          "waiting_areas, "
          "interests, "
          "groups, "
-         "scripted, measure, run, record, plan_cell, $schema"},
+         "scripted, measure, run, record, plan_cell, $schema, strips"},
         {"{ 'levels': 5 }", NULL,
          "s.json:1:13 levels: expected an array [ ... ], found the number 5"},
         {"{ // comment é\n 'name': 4 }", NULL,

@@ -151,6 +151,43 @@ typedef struct th_body_rules {
     bool rises; // the fallen stand up again: they still have a way to go. Default no
 } th_body_rules;
 
+// ---- scene data of a model
+// A model may declare sections of the scene file: lists of elements with keys. The loader decodes and checks them by the
+// declaration, plans draw them, and schema, `throng list` and the studio know them. Every element has "id" and "level"
+// besides. Compiled, an element is a struct of the model's that begins with a th_item; `offset` says where a key's value is.
+typedef enum th_key_kind {
+    TH_KEY_NUMBER, // float
+    TH_KEY_WORD,   // int: its place in `words`
+    TH_KEY_GOAL,   // int: the goal that is named, -1: none
+    TH_KEY_LINE,   // th_polyline of two points at least, over walkable ground somewhere
+    TH_KEY_AREA,   // th_polygons
+} th_key_kind;
+typedef struct th_key_info {
+    const char *name;
+    th_key_kind kind;
+    size_t offset;     // in the model's struct
+    const char *unit;  // of numbers; "-" for none
+    double min, max;   // of numbers
+    double value;      // default of numbers and words (its place)
+    bool required;     // must be given; lines and areas only
+    const char *words; // of a word: "right left"
+    const char *doc;
+} th_key_info;
+typedef struct th_section_info {
+    const char *name; // of the list in the scene file: "strips"
+    const char *item; // of one element, for messages and made-up ids: "strip"
+    const char *doc;
+    size_t item_size;
+    const th_key_info *keys;
+    int key_count;
+    int max_items, max_points; // of all elements together; 0: 1000 and 10 000
+    // The key whose number is how wide the line of an element is drawn [m]; NULL: a thin line.
+    const char *width_key;
+    // Checks what the keys cannot say and works out what follows from them; `items` are complete. NULL: all is well; else a
+    // sentence, *item the element that it is about (-1: all of them). May be NULL itself.
+    const char *(*compile)(void *items, int count, int *item);
+} th_section_info;
+
 // ---- what behaviours decide
 // A group may have several behaviours. Each step asks them in the order of this list: first those that decide the route, then
 // the leg, and so on; those that decide nothing of it come last, and `order` of the description parts equals. A later decision
@@ -193,6 +230,8 @@ typedef struct th_model {
     int preset_count;
     const th_field_info *fields;
     int field_count; // a world has room for TH_OWN_FIELD_MAX of all its models together
+    const th_section_info *sections; // scene data of its own
+    int section_count;
     bool is_default; // of its stage; one model per stage
     bool internal;   // scenes cannot choose it for a group
 
@@ -310,7 +349,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #else
 #define TH_PLUGIN_LINKAGE extern
 #endif
-#define TH_MODEL_VERSION 5 // of this header; raised when the meaning of a member changes
+#define TH_MODEL_VERSION 6 // of this header; raised when the meaning of a member changes
 // Every struct that a plugin can see, and the lists that it counts on: X(name, number). A plugin brings these numbers along,
 // and th_plugin_load compares each with its own.
 #define TH_PLUGIN_LAYOUT(X)                          \
@@ -326,6 +365,10 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("th_near_wall", sizeof(th_near_wall))          \
     X("th_value", sizeof(th_value))                  \
     X("th_sight", sizeof(th_sight))                  \
+    X("th_section_info", sizeof(th_section_info))    \
+    X("th_key_info", sizeof(th_key_info))            \
+    X("th_item", sizeof(th_item))                    \
+    X("th_polyline", sizeof(th_polyline))            \
     X("th_body_rules", sizeof(th_body_rules))        \
     X("th_influence", sizeof(th_influence))          \
     X("th_error", sizeof(th_error))                  \

@@ -106,18 +106,25 @@ typedef struct th_picture_def {
         *to; // id of the goal whose people it is for, with the plan "guided"; NULL: everybody
 } th_picture_def;
 
-// A marked strip, for the filter "keep_side": whoever walks along it, either way, keeps to one side.
-typedef struct th_strip_def {
-    const char *id;
-    const char *level;
-    const th_point *line; // the middle of the strip, two points at least
+// Scene data of a model: a section that the model declares (th_section_info, throng/model.h). Of each element the values of
+// its keys by name, "id" and "level" among them; keys that are left out have their defaults.
+typedef struct th_value_def {
+    const char *key;
+    double number;          // numbers
+    const char *text;       // words, and ids of goals
+    const th_point *points; // lines
     int point_count;
-    double width; // [m] 0.5 .. 100 default 4
-    bool left;    // keep left; default: right
-    // Part of the free width, from the wall or edge on one's own side, that is the ideal track [-] 0 .. 1 default 0.4; 0: the
-    // cells beside the wall only.
-    double track;
-} th_strip_def;
+    th_shape area; // areas
+} th_value_def;
+typedef struct th_item_def {
+    const th_value_def *values;
+    int value_count;
+} th_item_def;
+typedef struct th_section_def {
+    const char *name; // as the scene file has it: "strips"
+    const th_item_def *items;
+    int item_count;
+} th_section_def;
 
 typedef struct th_door_change {
     double time; // [s]
@@ -306,8 +313,8 @@ typedef struct th_scene_def {
     int guidance_count;
     const th_picture_def *pictures;
     int picture_count;
-    const th_strip_def *strips;
-    int strip_count;
+    const th_section_def *sections; // of models
+    int section_count;
     const th_door_def *doors;
     int door_count;
     const th_goal_def *goals;
@@ -336,7 +343,6 @@ TH_API th_stairs_def th_stairs_def_default(void);
 TH_API th_zone_def th_zone_def_default(void);
 TH_API th_stroke_def th_stroke_def_default(void);
 TH_API th_picture_def th_picture_def_default(th_picture_kind kind);
-TH_API th_strip_def th_strip_def_default(void);
 TH_API th_door_def th_door_def_default(void);
 TH_API th_goal_def th_goal_def_default(th_goal_kind kind);
 TH_API th_group_def th_group_def_default(void);

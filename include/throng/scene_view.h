@@ -106,16 +106,21 @@ typedef struct th_picture { // a map over a rectangle of the ground
     int to;              // goal whose people it is for; -1: everybody
 } th_picture;
 
-typedef struct th_strip { // on one side of which people keep
+// What every element of a model's section begins with; what follows is the model's (th_section_info, throng/model.h).
+typedef struct th_item {
     const char *id;
     int level;
+} th_item;
+typedef struct th_polyline {
     const th_vec2 *points; // neighbours differ
-    int point_count;
-    float width;  // [m]
+    int count;
     float length; // [m]
-    float track;  // [-]
-    bool left;
-} th_strip;
+} th_polyline;
+typedef struct th_section {
+    const struct th_section_info *info;
+    const void *items; // info->item_size bytes each
+    int count;
+} th_section;
 
 typedef struct th_door {
     const char *id;
@@ -219,8 +224,8 @@ typedef struct th_measure_area {
     int guidance_count; \
     const th_picture *pictures; \
     int picture_count; \
-    const th_strip *strips; \
-    int strip_count; \
+    const th_section *sections; /* of all models that declare one, in the order of th_models() */ \
+    int section_count; \
     const th_door *doors; \
     int door_count; \
     const th_goal *goals; /* exits, waypoints, waiting areas, places of interest */ \
@@ -260,6 +265,8 @@ struct th_scene_view {
 // Lives as long as the scene, and is the same at every call.
 TH_API const th_scene_view *th_scene_view_of(const th_scene *scene);
 
+// The elements of a model's section by name, and how many there are; NULL: no model declares it, or it is empty.
+TH_API const void *th_scene_items(const th_scene *scene, const char *section, int *count);
 // The k-th of the group's models, by stage, behaviours as they are listed; NULL: it has no more.
 TH_API const th_model_choice *th_group_model(const th_group *group, int k);
 // The target of a person with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.

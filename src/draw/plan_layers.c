@@ -4,10 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/canvas.h"
 #include "draw/plan_drawing.h"
+#include "throng/model.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const th_colour SOLID = {0.80, 0.80, 0.80}, FLOOR = {0.975, 0.975, 0.965};
 static const th_colour WALL = {0.15, 0.15, 0.15}, EXIT = {0.00, 0.55, 0.35};
@@ -230,13 +232,14 @@ static void draw_stroke(const th_canvas *canvas, const th_panel *panel, const th
 }
 
 // A band, and its middle.
-static void draw_strip(const th_canvas *canvas, const th_panel *panel, const th_strip *strip) {
+static void draw_band(const th_canvas *canvas, const th_panel *panel, const th_polyline *line,
+                      double width) {
     cairo_t *cairo = canvas->cairo;
-    for (int k = 0; k < strip->point_count; ++k)
-        cairo_line_to(cairo, th_panel_x(panel, (double)strip->points[k].x),
-                      th_panel_y(panel, (double)strip->points[k].y));
+    for (int k = 0; k < line->count; ++k)
+        cairo_line_to(cairo, th_panel_x(panel, (double)line->points[k].x),
+                      th_panel_y(panel, (double)line->points[k].y));
     th_canvas_colour(canvas, STRIP, 0.2);
-    cairo_set_line_width(cairo, (double)strip->width * panel->scale);
+    cairo_set_line_width(cairo, width * panel->scale);
     cairo_stroke_preserve(cairo);
     const double dash = canvas->text;
     th_canvas_colour(canvas, STRIP, 1);
@@ -244,6 +247,25 @@ static void draw_strip(const th_canvas *canvas, const th_panel *panel, const th_
     cairo_set_line_width(cairo, 0.15 * canvas->text);
     cairo_stroke(cairo);
     cairo_set_dash(cairo, NULL, 0, 0);
+}
+
+// Lines and areas of a model's scene data.
+static void draw_section(const th_canvas *canvas, const th_panel *panel, const th_section *section,
+                         int level) {
+    const th_section_info *info = section->info;
+    for (int i = 0; i < section->count; ++i) {
+        const char *item = (const char *)section->items + (size_t)i * info->item_size;
+        if (((const th_item *)(const void *)item)->level != level) continue;
+        double width = 0.0;
+        for (int k = 0; info->width_key && k < info->key_count; ++k)
+            if (strcmp(info->keys[k].name, info->width_key) == 0)
+                width = (double)*(const float *)(const void *)(item + info->keys[k].offset);
+        for (int k = 0; k < info->key_count; ++k) {
+            const void *value = item + info->keys[k].offset;
+            if (info->keys[k].kind == TH_KEY_LINE) draw_band(canvas, panel, value, width);
+            if (info->keys[k].kind == TH_KEY_AREA) fill_polygons(canvas, panel, value, STRIP, 0.2);
+        }
+    }
 }
 
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
@@ -271,8 +293,8 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
     for (int i = 0; i < scene->guidance_count; ++i)
         if (scene->guidance[i].level == level_index)
             draw_stroke(canvas, panel, &scene->guidance[i]);
-    for (int i = 0; i < scene->strip_count; ++i)
-        if (scene->strips[i].level == level_index) draw_strip(canvas, panel, &scene->strips[i]);
+    for (int i = 0; i < scene->section_count; ++i)
+        draw_section(canvas, panel, &scene->sections[i], level_index);
 }
 
 // Rooms that share a portal seldom get the same tint: eight colours in turn.
@@ -462,6 +484,13 @@ static void draw_bodies(const th_canvas *canvas, const th_panel *panel, const th
     }
 }
 
+// The first section of a model that has elements; NULL: none has.
+static const th_section *first_section(const th_scene_view *scene) {
+    for (int i = 0; i < scene->section_count; ++i)
+        if (scene->sections[i].count > 0) return &scene->sections[i];
+    return NULL;
+}
+
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level) {
     const th_moment *crowd = view->crowd;
@@ -507,6 +536,7 @@ static bool any_door(const th_plan_view *view, bool closed) {
 double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y) {
     const th_scene_view *scene = view->scene;
     double text = canvas->text;
+    const th_section *section = first_section(scene);
     const struct {
         bool used, filled;
         th_colour colour;
@@ -525,7 +555,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         {any_picture(scene, TH_PICTURE_DISCOMFORT), true, DISCOMFORT, 0, "discomfort"},
         {scene->guidance_count > 0 || any_picture(scene, TH_PICTURE_GUIDANCE), false, GUIDANCE, 0,
          "guidance"},
-        {scene->strip_count > 0, false, STRIP, 4, "strip"},
+        {section != NULL, false, STRIP, 4, section ? section->info->item : ""},
         {view->body_count > 0, true, FALLEN, 0, "fallen person"},
         {view->rooms != NULL, false, PORTAL, 0, "portal"},
         {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,

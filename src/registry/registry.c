@@ -184,6 +184,56 @@ static th_result check_fields(const th_model *model, th_error *error) {
     return TH_OK;
 }
 
+static th_result check_key(const th_model *model, const th_section_info *section,
+                           const th_key_info *key, th_error *error) {
+    bool number = key->kind == TH_KEY_NUMBER;
+    if (!is_word(key->name) || !key->doc || strcmp(key->name, "id") == 0 ||
+        strcmp(key->name, "level") == 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": a key of the section \"%s\" needs doc and a name of letters, "
+                       "digits and _ other than id and level",
+                       model->name, section->name);
+    if (key->offset + sizeof(float) > section->item_size || (number && !key->unit) ||
+        (number && !(key->min <= key->value && key->value <= key->max)) ||
+        (key->kind == TH_KEY_WORD && !key->words))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": the key \"%s\" of \"%s\" lies outside item_size, or lacks "
+                       "unit, words or a default within its range",
+                       model->name, key->name, section->name);
+    return TH_OK;
+}
+
+static th_result check_sections(const th_model *model, th_error *error) {
+    if (model->section_count < 0 || model->section_count > 8 ||
+        (model->section_count > 0 && !model->sections))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" has %d sections; there may be 0 to 8, in `sections`",
+                       model->name, model->section_count);
+    for (int s = 0; s < model->section_count; ++s) {
+        const th_section_info *section = &model->sections[s];
+        if (!is_word(section->name) || !is_word(section->item) || !section->doc ||
+            section->item_size < sizeof(th_item) || section->key_count < 0 ||
+            section->key_count > 30 || (section->key_count > 0 && !section->keys))
+            return th_fail(
+                error, TH_BAD_ARGUMENT, "",
+                "model \"%s\": section %d needs name, item, doc, an item_size of a struct "
+                "that begins with a th_item, and at most 30 keys",
+                model->name, s);
+        for (int m = 0; m < model_count; ++m)
+            for (int k = 0; k < models[m]->section_count; ++k)
+                if (strcmp(models[m]->sections[k].name, section->name) == 0)
+                    return th_fail(error, TH_BAD_ARGUMENT, "",
+                                   "model \"%s\": the model \"%s\" has a section \"%s\" already; "
+                                   "give yours another name",
+                                   model->name, models[m]->name, section->name);
+        for (int k = 0; k < section->key_count; ++k) {
+            th_result result = check_key(model, section, &section->keys[k], error);
+            if (result != TH_OK) return result;
+        }
+    }
+    return TH_OK;
+}
+
 static th_result check_lists(const th_model *model, th_error *error) {
     if (model->param_count < 0 || model->param_count > TH_PARAM_MAX ||
         (model->param_count > 0 && !model->params))
@@ -197,7 +247,8 @@ static th_result check_lists(const th_model *model, th_error *error) {
                        model->field_count, TH_OWN_FIELD_MAX);
     th_result result = check_params(model, error);
     if (result == TH_OK) result = check_presets(model, error);
-    return result == TH_OK ? check_fields(model, error) : result;
+    if (result == TH_OK) result = check_fields(model, error);
+    return result == TH_OK ? check_sections(model, error) : result;
 }
 
 static th_result check_sight(const th_model *model, th_error *error) {

@@ -360,7 +360,7 @@ static void compile_all(th_compiler *c) {
     gather_goals(c);
     th_gather_guidance(c);
     if (c->result == TH_OK) th_gather_pictures(c);
-    if (c->result == TH_OK) th_gather_strips(c);
+    if (c->result == TH_OK) th_gather_sections(c);
     if (c->result == TH_OK) th_gather_groups(c);
     if (c->result == TH_OK) th_gather_scripted(c);
     gather_measures(c);
@@ -372,7 +372,7 @@ static void compile_all(th_compiler *c) {
     if (c->result == TH_OK) compile_stairs(c);
     if (c->result == TH_OK) th_compile_guidance(c);
     if (c->result == TH_OK) th_compile_pictures(c);
-    if (c->result == TH_OK) th_compile_strips(c);
+    if (c->result == TH_OK) th_compile_sections(c);
     if (c->result == TH_OK) th_check_openings(c);
     if (c->result == TH_OK) th_compile_groups(c);
     if (c->result == TH_OK) th_compile_scripted(c);

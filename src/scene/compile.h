@@ -24,7 +24,7 @@ typedef struct th_scene_lists {
     th_zone *zones;
     th_stroke *guidance;
     th_picture *pictures;
-    th_strip *strips;
+    th_section *sections;
     th_door *doors;
     th_goal *goals;
     const char **layers;
@@ -114,11 +114,17 @@ GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool line
 // place in the scene, for messages.
 th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int most, const char *path,
                       uint8_t **pixels, int *width, int *height, th_error *error);
-// compile_guidance.c: strokes and strips.
+// compile_guidance.c: strokes; and the points of any line, two at least, over ground somewhere, relative to the origin (NULL:
+// c has failed).
 void th_gather_guidance(th_compiler *c);
 void th_compile_guidance(th_compiler *c);
-void th_gather_strips(th_compiler *c);
-void th_compile_strips(th_compiler *c);
+void th_gather_points(th_compiler *c, const char *what, const th_point *points, int count,
+                      int level);
+th_vec2 *th_compile_points(th_compiler *c, const char *what, const th_point *line, int count,
+                           int level, float *length);
+// sections.c: scene data that models declare.
+void th_gather_sections(th_compiler *c);
+void th_compile_sections(th_compiler *c);
 void th_gather_groups(th_compiler *c);
 void th_compile_groups(th_compiler *c);
 // compile_interest.c: a place of interest, `place` in its array of the file; the detours of a group, after its route.

@@ -1,6 +1,8 @@
 // The scene object and everything in it but groups. SPDX-License-Identifier: Apache-2.0
 #include "scene/decode.h"
 #include "core/error.h"
+#include "formula/params.h"
+#include "scene/sections.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,25 +87,6 @@ static void read_picture(th_decoder *decoder, json_t *value, void *item) {
     th_place place = th_enter_key(decoder, "shows");
     th_expected(decoder, json_object_get(value, "shows"),
                 "\"discomfort\", \"guidance\" or \"height\"");
-    th_leave(decoder, place);
-}
-
-static void read_strip(th_decoder *decoder, json_t *value, void *item) {
-    th_strip_def *strip = item;
-    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "width", "side", "track")) return;
-    *strip = th_strip_def_default();
-    const char *side = "right";
-    th_read_string(decoder, value, "id", &strip->id);
-    th_read_string(decoder, value, "level", &strip->level);
-    th_read_number(decoder, value, "width", &strip->width);
-    th_read_number(decoder, value, "track", &strip->track);
-    th_read_string(decoder, value, "side", &side);
-    read_points(decoder, value, &strip->line, &strip->point_count);
-    if (!side) return; // no string
-    strip->left = strcmp(side, "left") == 0;
-    if (strip->left || strcmp(side, "right") == 0) return;
-    th_place place = th_enter_key(decoder, "side");
-    th_expected(decoder, json_object_get(value, "side"), "\"right\" or \"left\"");
     th_leave(decoder, place);
 }
 
@@ -342,11 +325,14 @@ static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
 th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *map,
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
-    if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones",
-                       "guidance", "pictures", "strips", "doors", "exits", "waypoints",
-                       "waiting_areas", "interests", "groups", "scripted", "measure", "run",
-                       "record", "plan_cell", "$schema"))
-        return decoder.result;
+    static const char *const own[] = {
+        "name",    "description", "levels",    "stairs",        "zones",     "guidance", "pictures",
+        "doors",   "exits",       "waypoints", "waiting_areas", "interests", "groups",   "scripted",
+        "measure", "run",         "record",    "plan_cell",     "$schema"};
+    const char *known[TH_COUNT_OF(own) + TH_SECTION_MAX];
+    memcpy(known, own, sizeof own);
+    int count = th_section_names(known + TH_COUNT_OF(own));
+    if (!th_check_keys(&decoder, root, known, TH_COUNT_OF(own) + count)) return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
     th_read_number(&decoder, root, "plan_cell", &def->plan_cell);
@@ -360,8 +346,7 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
                                   &def->guidance_count);
     def->pictures = th_read_array(&decoder, root, "pictures", sizeof(th_picture_def), read_picture,
                                   &def->picture_count);
-    def->strips = th_read_array(&decoder, root, "strips", sizeof(th_strip_def), read_strip,
-                                &def->strip_count);
+    th_decode_sections(&decoder, root, def);
     def->doors =
         th_read_array(&decoder, root, "doors", sizeof(th_door_def), read_door, &def->door_count);
     read_goals(&decoder, root, def);

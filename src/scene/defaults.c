@@ -33,7 +33,6 @@ th_picture_def th_picture_def_default(th_picture_kind kind) {
 }
 
 // A corridor that two people abreast use both ways; a fifth of the width is left between the two directions.
-th_strip_def th_strip_def_default(void) { return (th_strip_def){.width = 4.0, .track = 0.4}; }
 
 th_door_def th_door_def_default(void) { return (th_door_def){0}; }
 

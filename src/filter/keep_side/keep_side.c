@@ -47,8 +47,9 @@ static bool fields_are_sound(const th_world *world, int model, int group, const 
     (void)group;
     float leaving;
     memcpy(&leaving, &fields[TH_KEEP_SIDE_LEAVING], sizeof leaving);
-    return fields[TH_KEEP_SIDE_HELD] <= 2 * (uint32_t)world->scene->strip_count &&
-           leaving >= 0.0f && leaving <= 1e3f;
+    int strips;
+    th_strips_of(world->scene, &strips);
+    return fields[TH_KEEP_SIDE_HELD] <= 2 * (uint32_t)strips && leaving >= 0.0f && leaving <= 1e3f;
 }
 
 // ---- what it shows
@@ -108,6 +109,8 @@ const th_model th_filter_keep_side_model = {
     .param_count = TH_COUNT_OF(params),
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
+    .sections = &th_strips_section,
+    .section_count = 1,
     .run = run,
     .create = create,
     .destroy = destroy,

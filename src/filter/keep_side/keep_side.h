@@ -241,6 +241,16 @@ TH_FORMULA void th_keep_side_filter(th_world *world, const th_strip_fields *fiel
 }
 
 // ---- strips of a world
+
+// A strip of the scene, compiled.
+typedef struct th_strip {
+    th_item item;
+    th_polyline line;
+    float width; // [m]
+    int side;    // 0: keep right, 1: left
+    float track; // [-]
+} th_strip;
+
 // The fields of the strips of a world: built by passes from the walls as they stand, and again when they change.
 
 typedef struct th_keep_side {
@@ -259,6 +269,10 @@ typedef struct th_keep_side {
 #ifdef __cplusplus
 extern "C" {
 #endif
+extern const th_section_info th_strips_section;
+static inline const th_strip *th_strips_of(const th_scene *scene, int *count) {
+    return (const th_strip *)th_scene_items(scene, "strips", count);
+}
 // Takes the memory of all strips. False: there is none.
 bool th_strips_create(th_keep_side *state, const th_scene *scene);
 // Builds the fields if the walls are not those they were built with.

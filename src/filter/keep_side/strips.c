@@ -18,30 +18,92 @@ enum {
 
 // ---- memory
 
+// ---- the section of the scene
+
+// Everybody asks every strip of the level in every step; a change of walls builds all of them again.
+enum { MAX_STRIPS = 100, MAX_POINTS = 1000 };
+#define MAX_AREA 25000.0 // [m2]
+
+static const char *compile(void *items, int count, int *item) {
+    const th_strip *strips = items;
+    double area = 0.0;
+    *item = -1;
+    for (int k = 0; k < count; ++k) area += (double)strips[k].line.length * (double)strips[k].width;
+    return area > MAX_AREA
+               ? "the strips cover more than 25000 m2; mark the busy parts of corridors only"
+               : NULL;
+}
+
+static const th_key_info keys[] = {
+    {.name = "line",
+     .kind = TH_KEY_LINE,
+     .offset = offsetof(th_strip, line),
+     .required = true,
+     .doc = "The middle of the strip: points [[x, y], ...], two at least, over walkable ground "
+            "somewhere."},
+    {.name = "width",
+     .kind = TH_KEY_NUMBER,
+     .offset = offsetof(th_strip, width),
+     .unit = "m",
+     .min = 0.5,
+     .max = 100,
+     .value = 4, // a corridor that two people abreast use both ways
+     .doc = "Of the strip [m], default 4. Walls within it bound the free width."},
+    {.name = "side",
+     .kind = TH_KEY_WORD,
+     .offset = offsetof(th_strip, side),
+     .words = "right left",
+     .doc = "On which side of the strip people keep, default right."},
+    {.name = "track",
+     .kind = TH_KEY_NUMBER,
+     .offset = offsetof(th_strip, track),
+     .unit = "-",
+     .min = 0,
+     .max = 1,
+     .value = 0.4, // leaves a fifth of the width between those who come and those who go
+     .doc = "Part of the free width, from the wall or edge on one's own side, that is the ideal "
+            "track, default 0.4; 0: the cells beside the wall only."},
+};
+const th_section_info th_strips_section = {
+    .name = "strips",
+    .item = "strip",
+    .doc = "Marked strips: people with the filter \"keep_side\" who walk along one, either way, "
+           "keep to one side of it.",
+    .item_size = sizeof(th_strip),
+    .keys = keys,
+    .key_count = TH_COUNT_OF(keys),
+    .max_items = MAX_STRIPS,
+    .max_points = MAX_POINTS,
+    .width_key = "width",
+    .compile = compile,
+};
+
+// ---- memory
+
 static int cells_along(float length) {
     int count = (int)ceilf(length / CELL - 1e-3f);
     return count > 0 ? count : 1;
 }
 
 static void take_strip(th_keep_side *s, const th_strip *strip, th_strip_field *field) {
-    float *at = th_arena_alloc(&s->arena, (size_t)strip->point_count, sizeof *at);
-    *field = (th_strip_field){.level = strip->level,
-                              .columns = cells_along(strip->length),
+    float *at = th_arena_alloc(&s->arena, (size_t)strip->line.count, sizeof *at);
+    *field = (th_strip_field){.level = strip->item.level,
+                              .columns = cells_along(strip->line.length),
                               .rows = cells_along(strip->width),
-                              .point_count = strip->point_count,
+                              .point_count = strip->line.count,
                               .width = strip->width,
-                              .length = strip->length,
+                              .length = strip->line.length,
                               .own_side = {-1.0f, 1.0f},
-                              .points = strip->points,
+                              .points = strip->line.points,
                               .at = at};
     field->column = field->length / (float)field->columns;
     field->row = field->width / (float)field->rows;
-    if (strip->left) field->own_side[0] = 1.0f, field->own_side[1] = -1.0f;
+    if (strip->side == 1) field->own_side[0] = 1.0f, field->own_side[1] = -1.0f;
     field->box = (th_box){1e30f, 1e30f, -1e30f, -1e30f};
-    for (int k = 0; at && k < strip->point_count; ++k) {
-        th_vec2 p = strip->points[k];
+    for (int k = 0; at && k < strip->line.count; ++k) {
+        th_vec2 p = strip->line.points[k];
         float half = 0.5f * strip->width;
-        at[k] = k ? at[k - 1] + th_length(th_sub(p, strip->points[k - 1])) : 0.0f;
+        at[k] = k ? at[k - 1] + th_length(th_sub(p, strip->line.points[k - 1])) : 0.0f;
         field->box.min_x = th_min(field->box.min_x, p.x - half);
         field->box.max_x = th_max(field->box.max_x, p.x + half);
         field->box.min_y = th_min(field->box.min_y, p.y - half);
@@ -50,10 +112,12 @@ static void take_strip(th_keep_side *s, const th_strip *strip, th_strip_field *f
 }
 
 bool th_strips_create(th_keep_side *s, const th_scene *scene) {
-    s->strips = th_arena_alloc(&s->arena, (size_t)scene->strip_count, sizeof *s->strips);
+    int count;
+    const th_strip *strips = th_strips_of(scene, &count);
+    s->strips = th_arena_alloc(&s->arena, (size_t)count, sizeof *s->strips);
     size_t largest = 0;
-    for (int k = 0; s->strips && k < scene->strip_count; ++k) {
-        take_strip(s, &scene->strips[k], &s->strips[k]);
+    for (int k = 0; s->strips && k < count; ++k) {
+        take_strip(s, &strips[k], &s->strips[k]);
         size_t cells = (size_t)s->strips[k].columns * (size_t)s->strips[k].rows;
         s->cell_count += 2 * cells;
         largest = cells > largest ? cells : largest;
@@ -63,12 +127,12 @@ bool th_strips_create(th_keep_side *s, const th_scene *scene) {
     s->open = th_arena_alloc(&s->arena, largest, sizeof *s->open);
     if (s->arena.failed) return false;
     th_strip_cell *next = s->cells;
-    for (int k = 0; k < scene->strip_count; ++k)
+    for (int k = 0; k < count; ++k)
         for (int sense = 0; sense < 2; ++sense) {
             s->strips[k].cells[sense] = next;
             next += s->strips[k].columns * s->strips[k].rows;
         }
-    s->fields = (th_strip_fields){s->strips, scene->strip_count};
+    s->fields = (th_strip_fields){s->strips, count};
     s->stale = true;
     return true;
 }
@@ -256,12 +320,12 @@ static void build_sense(builder *b) {
 
 void th_strips_update(th_keep_side *s, const th_world *world) {
     if (!s->stale && s->walls_version == world->walls_version) return;
+    int count;
+    const th_strip *strips = th_strips_of(world->scene, &count);
     th_strip_cell *next = s->cells;
     for (int k = 0; k < s->fields.count; ++k) {
         const th_strip_field *field = &s->strips[k];
-        builder b = {
-            world, th_world_walls(world), &world->scene->strips[k], field, s->open, s->pass, next,
-            0};
+        builder b = {world, th_world_walls(world), &strips[k], field, s->open, s->pass, next, 0};
         find_open(&b);
         for (; b.sense < 2; ++b.sense, b.cells += field->columns * field->rows) build_sense(&b);
         next = b.cells;
