@@ -256,7 +256,8 @@ th_result th_observer_finish_recording(th_observer *observer, th_error *error) {
             continue;
         }
         int c = exit_of(observer, walker);
-        if (c >= 0) count_from(observer, c, walker->last_time, true);
+        // Seen for the last time, the person was still inside.
+        if (c >= 0) count_from(observer, c, walker->last_time + 0.5 * w->frame, true);
         if (p < o->person_count)
             th_person_leaves(observer, (uint32_t)p + 1, c < 0 ? -1 : observer->counter_index[c],
                              walker->last_time);
