@@ -17,6 +17,7 @@ typedef struct small_world {
     th_level_grid grid;
     uint32_t cell_start[SMALL_CELLS + 1];
     th_wall walls[SMALL_WALLS];
+    void *own[1];
     float arrays[SMALL_ARRAYS][SMALL_MAX + TH_ARRAY_PAD];
 } small_world;
 
@@ -31,6 +32,7 @@ static inline small_world *small_world_create(th_model_id model, const float *pa
 #define X(NAME, name, type, doc) a->name = (type *)(void *)small->arrays[next++];
     TH_FIELDS(X)
 #undef X
+    a->own = small->own;
     a->own[0] = small->arrays[next++]; // whatever model has a field
     a->own_count = 1;
     float **extra[] = {&a->next_position_x,    &a->next_position_y,   &a->next_velocity_x,

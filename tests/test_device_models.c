@@ -2,6 +2,7 @@
 // and Helbing-Molnar, alone and in one crowd, near walls and behind them, across a stair's top, beside a scripted body,
 // in heaps. SPDX-License-Identifier: Apache-2.0
 #include "device_world.h"
+#include "every_model.h"
 
 #ifdef TH_SLOW_BUILD
 enum { STEPS = 6 };
@@ -247,6 +248,18 @@ static void planners_under_minds(void **state) {
     }
 }
 
+// A group for every model of the table in one world: own fields of all of them.
+static void every_model(void **state) {
+    (void)state;
+    char *json = malloc(EVERY_MODEL_TEXT);
+    assert_non_null(json);
+    every_model_scene(json);
+    pair p = pair_at(json, true);
+    walk_together(p, STEPS, 1, PBD_STEP, "every model");
+    pair_end(p);
+    free(json);
+}
+
 static void refused(const char *json, const char *message) {
     th_scene *scene = device_scene(json);
     th_world_def def = th_world_def_default();
@@ -289,6 +302,7 @@ int main(void) {
         cmocka_unit_test(people_with_interests),
         cmocka_unit_test(both_uncertainties),
         cmocka_unit_test(planners_under_minds),
+        cmocka_unit_test(every_model),
         cmocka_unit_test(own_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

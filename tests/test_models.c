@@ -5,6 +5,7 @@
 #include "move/orca/orca.h"
 #include "move/social_force/social_force.h"
 #include "registry/models.h"
+#include "registry/registry.h"
 #include "scene/scene.h"
 #include "support.h"
 #include <string.h>
@@ -25,12 +26,14 @@ static void table(void **state) {
             for (int j = 0; j < k; ++j) assert_string_not_equal(p->name, models[i]->params[j].name);
         }
     }
-    // Contact finds how often to separate by the parameter's name.
+    // Every move model passes its separation_passes on to contact.
     for (int i = 0; i < count; ++i) {
-        bool has = false;
+        if (models[i]->stage != TH_STAGE_MOVE || models[i]->internal) continue;
+        float params[TH_PARAM_MAX] = {0};
         for (int k = 0; k < models[i]->param_count; ++k)
-            has = has || strcmp(models[i]->params[k].name, "separation_passes") == 0;
-        assert_int_equal(has, models[i]->stage == TH_STAGE_MOVE && !models[i]->internal);
+            params[k] = (float)models[i]->params[k].value;
+        params[th_model_find_param(models[i], "separation_passes")] = 13.0f;
+        assert_int_equal(th_model_body(models[i], params).separation_passes, 13);
     }
     const th_stage stages[] = {TH_STAGE_BEHAVE, TH_STAGE_PLAN, TH_STAGE_FILTER, TH_STAGE_MOVE};
     for (int k = 0; k < 4; ++k) {

@@ -214,7 +214,7 @@ enum { TH_DECISIONS = 7 };
 TH_API const char *th_decision_name(th_decision decision);
 
 #define TH_MODEL_COOKIE 0x7468316du
-enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 64 };
+enum { TH_MODEL_MAX = 64, TH_MODEL_FIELD_MAX = 64 };
 
 // Functions get the world and the model's number (its place in th_models()). Those that are NULL are not called. A model
 // serves several worlds at once: whatever it keeps belongs to a world.
@@ -229,7 +229,7 @@ typedef struct th_model {
     const th_preset_info *presets;
     int preset_count;
     const th_field_info *fields;
-    int field_count; // a world has room for TH_OWN_FIELD_MAX of all its models together
+    int field_count; // at most TH_MODEL_FIELD_MAX
     const th_section_info *sections; // scene data of its own
     int section_count;
     bool is_default; // of its stage; one model per stage

@@ -35,7 +35,7 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
 static void end_contact(th_world *host, int passes) {
     const step_sums *s = &host->device_world->sums->step;
     th_contact_commit(&host->device_world->known.agents);
-    th_agents agents = host->device_world->known.agents;
+    th_agents agents = agents_on_device(host);
     once(
         host, TH_LAMBDA(th_world * world) {
             float furthest2;

@@ -199,7 +199,13 @@ struct gathering {
     enum { MOST = 7 }; // 20 fields in three launches
     const uint32_t *from[MOST];
     uint32_t *to[MOST];
-    int count;
+    int first, count;
+
+    // Where fields of models are from now on.
+    TH_ON_GPU void tell(void **own) const {
+        for (int f = 0; f < count; ++f)
+            if (first + f >= TH_FIELD_COUNT) own[first + f - TH_FIELD_COUNT] = to[f];
+    }
 
     TH_ON_GPU void move(uint32_t person, uint32_t place) const {
         uint32_t values[MOST]; // all on their way before the first is written
@@ -210,6 +216,9 @@ struct gathering {
     }
 };
 
+static_assert((int)gathering::MOST <= (int)TH_FIELD_COUNT,
+              "the first launch takes no field of a model");
+
 static gathering next_fields(th_agents *agents, int first) {
     float **empty[gathering::MOST] = {&agents->next_position_x,   &agents->next_position_y,
                                       &agents->next_velocity_x,   &agents->next_velocity_y,
@@ -217,6 +226,7 @@ static gathering next_fields(th_agents *agents, int first) {
                                       &agents->substep_velocity_x};
     gathering some;
     memset(&some, 0, sizeof some);
+    some.first = first;
     for (; some.count < gathering::MOST && first + some.count < field_count(agents); ++some.count) {
         void **field = field_pointer(agents, first + some.count), *old = *field;
         some.from[some.count] = (const uint32_t *)old;
@@ -250,12 +260,14 @@ static void gather_fields(th_world *host) {
     for (int first = gathering::MOST; first < field_count(agents); first += gathering::MOST) {
         some = next_fields(agents, first);
         bool last = first + gathering::MOST >= field_count(agents);
-        th_agents sorted = *agents;
+        th_agents sorted = agents_on_device(host);
         // This launch does not read world->agents.
         each(
             device->bound > 0 ? device->bound : 1, TH_LAMBDA(int k) {
                 if ((uint32_t)k < start[*cells]) some.move(order[k], (uint32_t)k);
-                if (!last || k > 0) return;
+                if (k > 0) return;
+                some.tell(sorted.own);
+                if (!last) return;
                 world->agents = sorted;
                 world->agents.count = (int)start[*cells];
             });

@@ -104,6 +104,9 @@ bool send(th_world *host) {
     now.agents.count = host->agents.count;
     now.agents.capacity = host->agents.capacity;
     device->known = now;
+    good = put_array(device->own, agents->own, (size_t)agents->own_count * sizeof *agents->own) &&
+           good;
+    now.agents = agents_on_device(host);
     device->bound = device->sources ? host->agents.capacity : host->agents.count;
     good = put(device->world, &now, sizeof now) && good;
     device->host_newer = false;

@@ -35,6 +35,11 @@ static void stage_move(th_world *host) { run_models(host, TH_STAGE_MOVE); }
 
 static void take_people(th_device_world *device, size_t n) {
     th_agents *agents = &device->known.agents;
+    size_t own = (size_t)agents->own_count;
+    agents->own = (void **)calloc(own + 1, sizeof *agents->own);
+    if (!agents->own) device->store.failed = true;
+    if (device->store.failed) return;
+    device->own = device->store.room<void *>(own);
     for (int f = 0; f < field_count(agents); ++f)
         *field_pointer(agents, f) = device->store.take(n * 4);
     float **floats[] = {&agents->next_position_x,    &agents->next_position_y,
@@ -56,6 +61,7 @@ static bool take_all(th_world *host) {
     device->events = s.room<happened>(TH_EVENT_MAX);
     device->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
     device->known = *host;
+    device->known.own_hash_factor = s.copy(host->own_hash_factor, (size_t)host->agents.own_count);
     take_people(device, (size_t)host->agents.capacity + TH_ARRAY_PAD);
     device->known.scene = copy_scene(s, scene, &nodes);
     device->known.index.grids = s.room<th_level_grid>((size_t)scene->level_count);
@@ -99,6 +105,7 @@ static void destroy(th_world *host) {
     device->store.give_back();
     device->watch.end();
     for (float **fields : device->fields) free(fields);
+    free(device->known.agents.own);
     delete device;
     host->device_world = nullptr;
 }

@@ -35,7 +35,9 @@ struct happened {
 struct th_device_world {
     th::store store;
     th_world *world; // on the device
-    th_world known;  // its pointers; what else is in it may be old
+    th_world
+        known; // its pointers; what else is in it may be old. known.agents.own is an array on the host
+    void **own; // the same array on the device
     th::sums *sums;
     th::stopwatch watch;
     th::happened *events; // TH_EVENT_MAX
@@ -57,6 +59,13 @@ struct th_device_world {
 namespace th {
 
 inline th_world *world_on_device(const th_world *world) { return world->device_world->world; }
+
+// The agents as kernels see them.
+inline th_agents agents_on_device(const th_world *host) {
+    th_agents agents = host->device_world->known.agents;
+    agents.own = host->device_world->own;
+    return agents;
+}
 
 // function(world, i) for every agent on the device.
 template <class Function> void for_each_agent(const th_world *host, Function function) {

@@ -240,11 +240,11 @@ static th_result check_lists(const th_model *model, th_error *error) {
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\" has %d parameters; there may be 0 to %d, in `params`",
                        model->name, model->param_count, TH_PARAM_MAX);
-    if (model->field_count < 0 || model->field_count > TH_OWN_FIELD_MAX ||
+    if (model->field_count < 0 || model->field_count > TH_MODEL_FIELD_MAX ||
         (model->field_count > 0 && !model->fields))
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\" has %d fields; there may be 0 to %d, in `fields`", model->name,
-                       model->field_count, TH_OWN_FIELD_MAX);
+                       model->field_count, TH_MODEL_FIELD_MAX);
     th_result result = check_params(model, error);
     if (result == TH_OK) result = check_presets(model, error);
     if (result == TH_OK) result = check_fields(model, error);

@@ -54,7 +54,7 @@ typedef struct th_agents {
         uint32_t *listed;        // people picked out of all: the tight ones of uic
     };
     // Fields of the world's models, sorted like the others; world->first_own says where a model's begin.
-    void *own[TH_OWN_FIELD_MAX];
+    void **own;
     int own_count;
     int count, capacity; // count includes those who left in this step, until the next index stage
 } th_agents;
@@ -95,8 +95,6 @@ typedef struct th_counters {
 // register at the end.
 enum { TH_ARRAY_PAD = 16 };
 
-// Common fields and those of models.
-enum { TH_FIELDS_MOST = (int)TH_FIELD_COUNT + (int)TH_OWN_FIELD_MAX };
 enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
 
 // Which numbers of threads were tried beside other busy programs, and how they did: world/team.h.
@@ -127,7 +125,7 @@ struct th_world {
 
     th_agents agents;
     // Second array of every field: the index stage of the CPU sorts from one to the other and swaps them.
-    void *other_field[TH_FIELDS_MOST];
+    void **other_field;
     th_index index;
     th_box *level_boxes; // work space of the index stage
     float cell_size;
@@ -148,7 +146,7 @@ struct th_world {
     // By model number: what a model keeps, NULL where no group uses it, and its first field in agents.own.
     void *model_state[TH_MODEL_MAX];
     int first_own[TH_MODEL_MAX];
-    uint32_t own_hash_factor[TH_OWN_FIELD_MAX]; // odd for fields that are hashed, 0 for others
+    uint32_t *own_hash_factor; // by own field: odd for fields that are hashed, 0 for others
     // The models in use of a stage, in the order in which they run.
     int stage_models[TH_STAGE_COUNT][TH_MODEL_MAX], stage_model_count[TH_STAGE_COUNT];
     bool on_device; // lives there; work space that only the CPU needs is not made
@@ -168,8 +166,9 @@ struct th_world {
     uint32_t *id_order; // storage index of the k-th living agent by id; valid while id_order_valid
     int id_order_count;
     bool id_order_valid;
-    void *views[TH_FIELDS_MOST];
-    th_access view_access[TH_FIELDS_MOST];
+    void **views; // by field, as view_access
+    th_access *view_access;
+    uint32_t *one_agent; // work space of checks from outside: all fields of an agent
     float *grid_views[TH_GRID_COUNT];
     size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };

@@ -57,7 +57,7 @@ static void copy_own_fields(const th_world *world, const th_world *from, int gro
 }
 
 static bool is_sound(const th_world *world, uint32_t i) {
-    uint32_t bits[TH_FIELDS_MOST];
+    uint32_t *bits = world->one_agent;
     for (int f = 0; f < th_field_count(&world->agents); ++f)
         bits[f] = ((const uint32_t *)th_field_get(&world->agents, f))[i];
     return th_agent_is_sound(world, bits);

@@ -126,9 +126,6 @@ static int list_models(th_world *world) {
         for (; k > 0 && runs_before(models[m], models[list[k - 1]]); --k) list[k] = list[k - 1];
         list[k] = m;
         world->first_own[m] = fields;
-        for (int f = 0; f < models[m]->field_count && fields + f < TH_OWN_FIELD_MAX; ++f)
-            world->own_hash_factor[fields + f] =
-                models[m]->fields[f].hashed ? 2 * (uint32_t)f + 1 : 0;
         fields += models[m]->field_count;
     }
     return fields;
@@ -140,6 +137,16 @@ int th_used_models(const th_world *world, int *list) {
         for (int k = 0; k < world->stage_model_count[s]; ++k)
             list[count++] = world->stage_models[s][k];
     return count;
+}
+
+static void mark_hashed_fields(th_world *world) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        for (int f = 0; f < model->field_count; ++f)
+            world->own_hash_factor[world->first_own[used[k]] + f] =
+                model->fields[f].hashed ? 2 * (uint32_t)f + 1 : 0;
+    }
 }
 
 static bool create_models(th_world *world) {
@@ -209,7 +216,9 @@ static bool allocate(th_world *world, int capacity, int own_fields) {
     world->group_count = scene->group_count + scene->scripted_count;
     size_t doors = (size_t)scene->door_count;
     th_agents_create(world, capacity, own_fields);
-    if (arena->failed || !create_models(world)) return false;
+    if (arena->failed) return false;
+    mark_hashed_fields(world);
+    if (!create_models(world)) return false;
     th_index_create(&world->index, arena, scene->level_count, index_cells(world, capacity));
 #define TAKE(name, count) world->name = th_arena_alloc(arena, (size_t)(count), sizeof *world->name)
     TAKE(level_boxes, scene->level_count);
@@ -291,12 +300,7 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
     world->cell_size = choose_cell(scene);
     world->on_device = def->backend != TH_BACKEND_CPU;
     int own_fields = list_models(world);
-    if (own_fields > TH_OWN_FIELD_MAX)
-        result = th_fail(error, TH_FULL, "groups",
-                         "the models of this scene keep %d values of every person; %d is the most",
-                         own_fields, TH_OWN_FIELD_MAX);
-    else
-        result = th_plan_world_create(world, error);
+    result = th_plan_world_create(world, error);
     if (result == TH_OK && !allocate(world, capacity, own_fields)) {
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
                          capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
@@ -336,7 +340,7 @@ th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_w
 void th_world_destroy(th_world *world) {
     if (!world) return;
     if (world->device) world->device->destroy(world);
-    for (int f = 0; f < th_field_count(&world->agents); ++f)
+    for (int f = 0; world->views && f < th_field_count(&world->agents); ++f)
         th_dealloc(&world->memory, world->views[f], (size_t)world->agents.capacity, 4);
     th_release_grid_views(world);
     destroy_models(world);

@@ -115,7 +115,15 @@ void th_agents_create(th_world *world, int capacity, int own_count) {
     th_agents *agents = &world->agents;
     th_arena *arena = &world->arena;
     *agents = (th_agents){.capacity = capacity, .own_count = own_count};
-    size_t n = (size_t)capacity + TH_ARRAY_PAD;
+    size_t n = (size_t)capacity + TH_ARRAY_PAD, fields = (size_t)th_field_count(agents);
+    agents->own = th_arena_alloc(arena, (size_t)own_count, sizeof *agents->own);
+    world->own_hash_factor =
+        th_arena_alloc(arena, (size_t)own_count, sizeof *world->own_hash_factor);
+    world->other_field = th_arena_alloc(arena, fields, sizeof *world->other_field);
+    world->views = th_arena_alloc(arena, fields, sizeof *world->views);
+    world->view_access = th_arena_alloc(arena, fields, sizeof *world->view_access);
+    world->one_agent = th_arena_alloc(arena, fields, sizeof *world->one_agent);
+    if (arena->failed) return;
     for (int f = 0; f < th_field_count(agents); ++f) {
         th_field_set(agents, f, th_arena_alloc(arena, n, 4));
         world->other_field[f] = th_arena_alloc(arena, n, 4);

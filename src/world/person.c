@@ -17,7 +17,7 @@ typedef struct stage_of_model {
     const th_model *model;
     int number;
     th_walls walls;
-    uint32_t *fields[TH_OWN_FIELD_MAX];
+    uint32_t *fields[TH_MODEL_FIELD_MAX];
 } stage_of_model;
 
 // What a thread needs for a block of people.
@@ -26,7 +26,7 @@ typedef struct view {
     th_sight sight;     // of `group`
     int group;
     th_agent person;
-    th_value own[TH_OWN_FIELD_MAX];
+    th_value own[TH_MODEL_FIELD_MAX];
     th_near_agent neighbours[TH_NEIGHBOUR_MAX];
     th_near_wall walls[TH_NEAR_WALL_MAX];
 } view;

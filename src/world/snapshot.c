@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 6 };
+enum { SNAPSHOT_VERSION = 7 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -47,36 +47,43 @@ static uint64_t scene_print(const th_scene *scene) {
     return h;
 }
 
-// One list of the blocks that follow the head, walked by size, save and restore alike.
+// One list of the blocks that follow the head, walked by size, save and restore alike: the fields, then the others.
 typedef struct block {
     void *data;
     size_t bytes;
 } block;
 // The blocks that are not fields, in their order; the lines last, as their names are wiped out.
 enum { GROUPS, SOURCES, DOORS, DOOR_CHANGES, LIVE_WALLS, EXITS, LINES, BLOCKS };
-enum { BLOCK_MAX = TH_FIELDS_MOST + BLOCKS };
 
-static int list_blocks(const th_world *world, int agent_count, block *blocks) {
+static block other_block(const th_world *world, int which) {
     const th_scene *scene = world->scene;
-    int n = 0;
-    for (int f = 0; f < th_field_count(&world->agents); ++f)
-        blocks[n++] = (block){th_field_get(&world->agents, f), (size_t)agent_count * 4};
-    blocks[n++] = (block){world->groups, (size_t)world->group_count * sizeof *world->groups};
-    blocks[n++] = (block){world->sources, (size_t)scene->group_count * sizeof *world->sources};
-    blocks[n++] = (block){world->door_closed, (size_t)scene->door_count};
-    blocks[n++] = (block){world->door_next_change,
-                          (size_t)scene->door_count * sizeof *world->door_next_change};
-    blocks[n++] = (block){world->walls + scene->wall_count,
-                          2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
-    blocks[n++] = (block){world->exits, (size_t)scene->goal_count * sizeof *world->exits};
-    blocks[n++] =
-        (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
-    return n;
+    size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
+    switch (which) {
+    case GROUPS: return (block){world->groups, groups * sizeof *world->groups};
+    case SOURCES:
+        return (block){world->sources, (size_t)scene->group_count * sizeof *world->sources};
+    case DOORS: return (block){world->door_closed, doors};
+    case DOOR_CHANGES:
+        return (block){world->door_next_change, doors * sizeof *world->door_next_change};
+    case LIVE_WALLS:
+        return (block){world->walls + scene->wall_count,
+                       2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
+    case EXITS: return (block){world->exits, (size_t)scene->goal_count * sizeof *world->exits};
+    default:
+        return (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
+    }
 }
 
-static size_t sum_blocks(const block *blocks, int count) {
+static int block_count(const th_world *world) { return th_field_count(&world->agents) + BLOCKS; }
+static block block_at(const th_world *world, int agent_count, int b) {
+    int fields = th_field_count(&world->agents);
+    if (b >= fields) return other_block(world, b - fields);
+    return (block){th_field_get(&world->agents, b), (size_t)agent_count * 4};
+}
+
+static size_t sum_blocks(const th_world *world, int agent_count) {
     size_t bytes = 0;
-    for (int b = 0; b < count; ++b) bytes += blocks[b].bytes;
+    for (int b = 0; b < block_count(world); ++b) bytes += block_at(world, agent_count, b).bytes;
     return bytes;
 }
 
@@ -161,9 +168,7 @@ void th_snapshot_seal(void *memory) {
 
 size_t th_world_snapshot_size(const th_world *world) {
     th_refresh(world, 0);
-    block blocks[BLOCK_MAX];
-    return sizeof(snapshot_head) +
-           sum_blocks(blocks, list_blocks(world, world->agents.count, blocks)) + model_bytes(world);
+    return sizeof(snapshot_head) + sum_blocks(world, world->agents.count) + model_bytes(world);
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
@@ -172,16 +177,15 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     if (size < needed)
         return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given",
                        needed, size);
-    block blocks[BLOCK_MAX];
-    int count = list_blocks(world, world->agents.count, blocks);
     unsigned char *at = (unsigned char *)memory + sizeof(snapshot_head);
-    for (int b = 0; b < count; ++b) {
-        if (blocks[b].bytes) memcpy(at, blocks[b].data, blocks[b].bytes);
-        at += blocks[b].bytes;
+    for (int b = 0; b < block_count(world); ++b) {
+        block from = block_at(world, world->agents.count, b);
+        if (from.bytes) memcpy(at, from.data, from.bytes);
+        at += from.bytes;
     }
     save_models(world, at);
     // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
-    at -= blocks[count - 1].bytes;
+    at -= other_block(world, LINES).bytes;
     for (int l = 0; l < th_counted_line_count(world->scene); ++l)
         memset(at + (size_t)l * sizeof(th_line_count) + offsetof(th_line_count, id), 0,
                sizeof(char *));
@@ -225,8 +229,7 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
         return th_fail(error, TH_FULL, "",
                        "the snapshot holds %d agents, this world has room for %d; raise max_agents",
                        head->agent_count, world->agents.capacity);
-    block blocks[BLOCK_MAX];
-    size_t expected = sum_blocks(blocks, list_blocks(world, head->agent_count, blocks));
+    size_t expected = sum_blocks(world, head->agent_count);
     int live = head->wall_count - world->scene->wall_count;
     if (head->model_bytes <= SIZE_MAX / 2) expected += (size_t)head->model_bytes;
     if (head->bytes != expected || size < sizeof *head + expected || live < 0 ||
@@ -244,7 +247,7 @@ static bool agents_are_sound(const th_world *world, const snapshot_head *head,
                              const unsigned char *fields) {
     size_t n = (size_t)head->agent_count;
     for (size_t i = 0; i < n; ++i) {
-        uint32_t bits[TH_FIELDS_MOST];
+        uint32_t *bits = world->one_agent;
         for (size_t k = 0; k < (size_t)th_field_count(&world->agents); ++k)
             memcpy(&bits[k], fields + (k * n + i) * 4, 4);
         float radius;
@@ -317,19 +320,18 @@ static bool live_walls_are_sound(const th_world *world, const unsigned char *byt
     return true;
 }
 
-// The blocks in the order of list_blocks, as they lie in the snapshot.
+// The blocks as they lie in the snapshot.
 static th_result check_contents(th_world *world, const snapshot_head *head,
                                 const unsigned char *bytes, th_error *error) {
-    block blocks[BLOCK_MAX];
-    int count = list_blocks(world, head->agent_count, blocks);
-    const unsigned char *starts[BLOCK_MAX], **at = starts + (count - BLOCKS);
-    for (int b = 0; b < count; ++b) {
-        starts[b] = bytes;
-        bytes += blocks[b].bytes;
+    const unsigned char *fields = bytes, *at[BLOCKS];
+    bytes += (size_t)th_field_count(&world->agents) * (size_t)head->agent_count * 4;
+    for (int b = 0; b < BLOCKS; ++b) {
+        at[b] = bytes;
+        bytes += other_block(world, b).bytes;
     }
     bool sound = head->step_length >= TH_STEP_MIN && head->step_length <= 0.5 &&
                  head->time >= 0.0 && head->time < 1e12 && head->max_radius >= 0.0f &&
-                 head->max_radius < 1e3f && agents_are_sound(world, head, starts[0]) &&
+                 head->max_radius < 1e3f && agents_are_sound(world, head, fields) &&
                  groups_are_sound(world, at[GROUPS]) && live_walls_are_sound(world, at[LIVE_WALLS]);
     for (int d = 0; d < world->scene->door_count; ++d) {
         int next;
@@ -355,15 +357,14 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     if (result == TH_OK && head.wall_count > world->scene->wall_count)
         result = th_plan_world_reserve(world, error);
     if (result != TH_OK) return result;
-    block blocks[BLOCK_MAX];
-    int count = list_blocks(world, head.agent_count, blocks);
     const unsigned char *at = (const unsigned char *)memory + sizeof head;
-    for (int b = 0; b < count; ++b) {
-        if (b == count - BLOCKS + GROUPS)
+    for (int b = 0; b < block_count(world); ++b) {
+        block to = block_at(world, head.agent_count, b);
+        if (b == th_field_count(&world->agents) + GROUPS)
             restore_groups(world, at);
-        else if (blocks[b].bytes)
-            memcpy(blocks[b].data, at, blocks[b].bytes);
-        at += blocks[b].bytes;
+        else if (to.bytes)
+            memcpy(to.data, at, to.bytes);
+        at += to.bytes;
     }
     for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
     world->seed = head.seed;

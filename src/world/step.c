@@ -105,25 +105,19 @@ static void level_boxes(const th_world *world, th_box *boxes) {
 enum { PERMUTED = 8 * TH_BLOCK };
 static void permute_fields(th_world *world, int count) {
     th_agents *agents = &world->agents;
-    const uint32_t *from[TH_FIELDS_MOST];
-    uint32_t *into[TH_FIELDS_MOST];
     int fields = th_field_count(agents);
-    for (int f = 0; f < fields; ++f) {
-        from[f] = th_field_get(agents, f);
-        into[f] = world->other_field[f];
-    }
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int begin = 0; begin < count; begin += PERMUTED) {
         int end = begin + PERMUTED < count ? begin + PERMUTED : count;
         for (int f = 0; f < fields; ++f) {
-            uint32_t *restrict to = into[f];
-            const uint32_t *restrict of = from[f], *restrict order = agents->order;
+            uint32_t *restrict to = world->other_field[f];
+            const uint32_t *restrict of = th_field_get(agents, f), *restrict order = agents->order;
             for (int k = begin; k < end; ++k) to[k] = of[order[k]];
         }
     }
     for (int f = 0; f < fields; ++f) {
         void *old = th_field_get(agents, f);
-        th_field_set(agents, f, into[f]);
+        th_field_set(agents, f, world->other_field[f]);
         world->other_field[f] = old;
     }
 }

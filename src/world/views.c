@@ -135,7 +135,7 @@ const void *th_world_stored(th_world *world, int field, int *count) {
 static bool may_become(const th_world *world, uint32_t i, int field, uint32_t value) {
     if (field == TH_FIELD_PHASE && !(th_moves(world->agents.phase[i]) && th_moves(value)))
         return false;
-    uint32_t bits[TH_FIELDS_MOST];
+    uint32_t *bits = world->one_agent;
     for (int f = 0; f < th_field_count(&world->agents); ++f)
         bits[f] = ((const uint32_t *)th_field_get(&world->agents, f))[i];
     bits[field] = value;
