@@ -248,6 +248,28 @@ static void planners_under_minds(void **state) {
     }
 }
 
+// Shares changed while the crowd walks make the same agents panic, lie down and know the way there.
+static void live_shares(void **state) {
+    (void)state;
+    static const char crowd[] = TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 16, 12]}, "walls": [[[8, 4], [8, 12]]]}],
+        "exits": [{"id": "gate", "line": [[0, 2], [0, 10]]}],
+        "groups": [{"count": 60, "area": {"rect": [1, 1, 14, 8]}, "to": "gate",
+            "behave": {"model": "hidac", "knows_all": 0}, "move": "hidac"}],
+        "run": {"step": 0.1, "duration": 60}});
+    static const char *const names[] = {"panic", "lies", "knows_all", "impatient"};
+    pair p = pair_of(crowd);
+    for (int k = 0; k < 4; ++k) {
+        walk_together(p, STEPS / 6, 1, FORCE_STEP, names[k]);
+        assert_int_equal(th_world_set_param(p.cpu, 0, names[k], 0.4, NULL), TH_OK);
+        assert_int_equal(th_world_set_param(p.device, 0, names[k], 0.4, NULL), TH_OK);
+    }
+    walk_together(p, STEPS / 2, 1, FORCE_STEP, "live shares");
+    assert_true(th_world_statistics(p.cpu).fallen > 0);
+    assert_int_equal(th_world_statistics(p.device).fallen, th_world_statistics(p.cpu).fallen);
+    if (device_is_exact()) assert_int_equal(th_world_hash(p.device), th_world_hash(p.cpu));
+    pair_end(p);
+}
+
 // A group for every model of the table in one world: own fields of all of them.
 static void every_model(void **state) {
     (void)state;
@@ -302,6 +324,7 @@ int main(void) {
         cmocka_unit_test(people_with_interests),
         cmocka_unit_test(both_uncertainties),
         cmocka_unit_test(planners_under_minds),
+        cmocka_unit_test(live_shares),
         cmocka_unit_test(every_model),
         cmocka_unit_test(own_model),
     };

@@ -39,6 +39,12 @@ typedef struct th_field_info {
     const char *doc;
 } th_field_info;
 
+// A field of another model that this one reads or writes: the only way in which models know each other.
+typedef struct th_field_use {
+    const char *field;  // "stage/model.field", as th_world_field takes it
+    const char *absent; // one line: what happens in a world where no group uses that model
+} th_field_use;
+
 // What a model can tell about its last step and its work so far.
 typedef struct th_model_value {
     const char *name, *unit;
@@ -229,7 +235,9 @@ typedef struct th_model {
     const th_preset_info *presets;
     int preset_count;
     const th_field_info *fields;
-    int field_count; // at most TH_MODEL_FIELD_MAX
+    int field_count;          // at most TH_MODEL_FIELD_MAX
+    const th_field_use *uses; // th_model_used_field
+    int use_count;
     const th_section_info *sections; // scene data of its own
     int section_count;
     bool is_default; // of its stage; one model per stage
@@ -292,6 +300,10 @@ typedef struct th_model {
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
     // parameter that it is about.
     const char *(*check)(const float *params, int *param);
+    // After a parameter of a group was set in a running world: what the model drew from the values of `before` and keeps of
+    // the group's agents is drawn anew, so that the change acts on them and not on newcomers alone. NULL: a step reads all
+    // parameters. Returns NULL, or why the new values cannot act in this world; they are then refused with that reason.
+    const char *(*edited)(th_world *world, int model, int group, const float *before);
     // The neighbour grid fits grids of the model's own: most cells it will need, and for the crowd's boxes of a step the
     // boxes (changed in place) and the cell size [m].
     int (*index_cells)(const th_world *world, int model);
@@ -359,6 +371,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("th_param", sizeof(th_param))                  \
     X("th_preset_info", sizeof(th_preset_info))      \
     X("th_field_info", sizeof(th_field_info))        \
+    X("th_field_use", sizeof(th_field_use))          \
     X("th_model_value", sizeof(th_model_value))      \
     X("th_agent", sizeof(th_agent))                  \
     X("th_near_agent", sizeof(th_near_agent))        \
@@ -408,6 +421,8 @@ TH_API void *th_model_state(const th_world *world, int model);
 TH_API void th_model_set_state(th_world *world, int model, void *state);
 // The model's k-th own field of everybody, in storage order; NULL where no group uses the model.
 TH_API void *th_model_field(const th_world *world, int model, int k);
+// Number of the k-th field of `uses` for th_world_map, to be asked once, in `create`. -1: no group uses that model.
+TH_API int th_model_used_field(const th_world *world, int model, int k);
 // The model's parameters for a group, in the order of the description; NULL: the group does not use the model.
 TH_API const float *th_model_params(const th_world *world, int model, int group);
 
@@ -416,7 +431,8 @@ TH_API const float *th_model_params(const th_world *world, int model, int group)
 TH_API float th_agent_random(const th_agent *agent, uint32_t k);
 
 // ---- from outside
-// Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses. -1: none.
+// Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses, or
+// "stage/model.field" where models of two stages have one name. -1: none.
 TH_API int th_world_field(const th_world *world, const char *name);
 // What drives a person, of the models of all stages that can tell: fills at most `max`, returns how many there are. Those of
 // the model at place k of th_models() where `model` is k, of all where it is -1. 0: nobody with this id, nothing to tell, or

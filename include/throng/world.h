@@ -136,7 +136,10 @@ TH_API th_result th_world_set_door(th_world *world, const char *door, bool open,
 TH_API th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
                                    th_error *error);
 TH_API th_result th_world_remove_wall(th_world *world, int wall, th_error *error);
-// A parameter of a group's plan, filter or move model, by the name `throng list` shows.
+// A parameter of a group's behave, plan, filter or move model, by the name `throng list` shows. It acts on the agents that
+// are there, too: shares that decide what an agent is like (`panic`, `lies`, `knows_all`) are drawn anew from seed and agent, so
+// raising one adds agents and lowering it takes agents away. TH_BAD_ARGUMENT: it is out of range, does not fit the other
+// parameters, or cannot act in a running world; the old value stays.
 TH_API th_result th_world_set_param(th_world *world, int group, const char *name, double value,
                                     th_error *error);
 

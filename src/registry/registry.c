@@ -234,6 +234,22 @@ static th_result check_sections(const th_model *model, th_error *error) {
     return TH_OK;
 }
 
+static th_result check_uses(const th_model *model, th_error *error) {
+    if (model->use_count < 0 || (model->use_count > 0 && !model->uses))
+        return th_fail(error, TH_BAD_ARGUMENT, "", "model \"%s\" has %d uses, but `uses` is empty",
+                       model->name, model->use_count);
+    for (int k = 0; k < model->use_count; ++k) {
+        const th_field_use *use = &model->uses[k];
+        const char *slash = use->field ? strchr(use->field, '/') : NULL;
+        if (!slash || !strchr(slash, '.') || !use->absent)
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": use %d needs `field` as \"stage/model.field\" and "
+                           "`absent`, which says what happens without it",
+                           model->name, k);
+    }
+    return TH_OK;
+}
+
 static th_result check_lists(const th_model *model, th_error *error) {
     if (model->param_count < 0 || model->param_count > TH_PARAM_MAX ||
         (model->param_count > 0 && !model->params))
@@ -247,6 +263,7 @@ static th_result check_lists(const th_model *model, th_error *error) {
                        model->field_count, TH_MODEL_FIELD_MAX);
     th_result result = check_params(model, error);
     if (result == TH_OK) result = check_presets(model, error);
+    if (result == TH_OK) result = check_uses(model, error);
     if (result == TH_OK) result = check_fields(model, error);
     return result == TH_OK ? check_sections(model, error) : result;
 }

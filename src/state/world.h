@@ -241,6 +241,14 @@ TH_BOTH static inline uint32_t *th_own_words(const th_world *world, th_model_id 
     return (uint32_t *)world->agents.own[world->first_own[model] + k];
 }
 
+// The field of another model that th_model_used_field has given a number, of everybody.
+TH_BOTH static inline float *th_used_floats(const th_world *world, int field) {
+    return (float *)world->agents.own[field - TH_FIELD_COUNT];
+}
+TH_BOTH static inline uint32_t *th_used_words(const th_world *world, int field) {
+    return (uint32_t *)world->agents.own[field - TH_FIELD_COUNT];
+}
+
 // A stage reads generation n and writes its own outputs only. Models of a stage run one after the
 // other over their own agents (those whose group chose them).
 typedef void th_stage_fn(th_world *world);

@@ -164,6 +164,22 @@ static void take_doors(th_world *world, const th_world *from) {
     th_plan_walls_changed(world);
 }
 
+// Models are told of parameters that the new scene has changed, as of a live edit.
+static void tell_edited(th_world *world, const th_world *from) {
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        int then = find_group(from->scene, world->scene->groups[g].id);
+        float *now;
+        for (int k = 0; then >= 0 && th_state_model(&world->groups[g], k, &now) != TH_NO_MODEL;
+             ++k) {
+            int number = (int)th_state_model(&world->groups[g], k, &now);
+            const th_model *model = th_models(NULL)[number];
+            const float *before = th_model_params(from, number, then);
+            if (before && model->edited && memcmp(before, now, sizeof(float) * TH_PARAM_MAX))
+                model->edited(world, number, g, before);
+        }
+    }
+}
+
 int th_take_over(th_world *world, th_world *from) {
     th_refresh(from, TH_ALL_FIELDS);
     th_update_id_order(from);
@@ -188,6 +204,7 @@ int th_take_over(th_world *world, th_world *from) {
     world->counters.spawned += placed - scripted;
     world->counters.removed += (uint64_t)lost;
     take_counts(world, from);
+    tell_edited(world, from);
     world->id_order_valid = false;
     return lost;
 }

@@ -193,6 +193,23 @@ static const char *without_model(const char *name, const th_model *model) {
                                                                           : name;
 }
 
+static th_result change_param(th_world *world, int group, int number, float *params, int p,
+                              float value, th_error *error) {
+    const th_model *model = th_models(NULL)[number];
+    th_group_state *state = &world->groups[group];
+    float before[TH_PARAM_MAX];
+    memcpy(before, params, sizeof before);
+    params[p] = value;
+    th_result result = th_model_check_params(model, params, "", TH_BAD_ARGUMENT, error);
+    const char *why = result == TH_OK && model->edited && value != before[p]
+                          ? model->edited(world, number, group, before)
+                          : NULL;
+    if (why) result = th_fail(error, TH_BAD_ARGUMENT, "", "%s: %s", model->params[p].name, why);
+    if (result != TH_OK) params[p] = before[p];
+    state->body = th_model_body(th_models(NULL)[state->move], state->move_params);
+    return result;
+}
+
 th_result th_world_set_param(th_world *world, int group, const char *name, double value,
                              th_error *error) {
     th_fetch_to_change(world);
@@ -202,19 +219,15 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
     th_group_state *state = &world->groups[group];
     float *params;
     for (int c = 0; th_state_model(state, c, &params) != TH_NO_MODEL; ++c) {
-        const th_model *model = th_models(NULL)[th_state_model(state, c, &params)];
+        int number = (int)th_state_model(state, c, &params);
+        const th_model *model = th_models(NULL)[number];
         int p = th_model_find_param(model, without_model(name, model));
         if (p < 0) continue;
         const th_param_info *info = &model->params[p];
         if (!(value >= info->min && value <= info->max))
             return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name,
                            value, info->min, info->max, info->unit);
-        float before = params[p];
-        params[p] = (float)value;
-        th_result result = th_model_check_params(model, params, "", TH_BAD_ARGUMENT, error);
-        if (result != TH_OK) params[p] = before;
-        state->body = th_model_body(th_models(NULL)[state->move], state->move_params);
-        return result;
+        return change_param(world, group, number, params, p, (float)value, error);
     }
     return th_fail(error, TH_BAD_ARGUMENT, "",
                    "no model of group '%s' has a parameter '%s'; `throng list` shows them",

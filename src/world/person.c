@@ -239,6 +239,11 @@ void *th_model_field(const th_world *world, int model, int k) {
                                                     : NULL;
 }
 
+int th_model_used_field(const th_world *world, int model, int k) {
+    const th_model *found = th_models(NULL)[model];
+    return k >= 0 && k < found->use_count ? th_world_field(world, found->uses[k].field) : -1;
+}
+
 const float *th_model_params(const th_world *world, int model, int group) {
     if (group < 0 || group >= world->group_count) return NULL;
     float *params = NULL;

@@ -94,9 +94,14 @@ int th_world_field(const th_world *world, const char *name) {
     for (int f = 0; f < TH_FIELD_COUNT; ++f)
         if (strcmp(th_field_name((th_field)f), name) == 0) return f;
     int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    const char *slash = strchr(name, '/');
+    size_t stage = slash ? (size_t)(slash - name) : 0;
+    if (slash) name = slash + 1;
     for (int k = 0; k < count; ++k) {
         const th_model *model = th_models(NULL)[used[k]];
+        const char *of = th_stage_name(model->stage);
         size_t length = strlen(model->name);
+        if (slash && (strlen(of) != stage || strncmp(of, slash - stage, stage) != 0)) continue;
         if (strncmp(name, model->name, length) != 0 || name[length] != '.') continue;
         for (int f = 0; f < model->field_count; ++f)
             if (strcmp(model->fields[f].name, name + length + 1) == 0)

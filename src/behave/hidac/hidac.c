@@ -149,6 +149,33 @@ static bool leaves_to_plan(const float *values) {
     return p->knows_all > 0.0f || p->trained > 0.0f;
 }
 
+static const th_field_use uses[TH_MIND_USES] = {
+    [TH_MIND_USES_PANIC] = {"move/hidac.panic", "panic shows in decisions, not in the gait"},
+    [TH_MIND_USES_MANNERS] = {"move/hidac.manners", "temper shows in decisions, not in pushing"},
+    [TH_MIND_USES_PUSHED_X] = {"move/hidac.pushed_x", "pushing frightens no agent"},
+    [TH_MIND_USES_PUSHED_Y] = {"move/hidac.pushed_y", "pushing frightens no agent"},
+};
+
+// Draws anew what a changed share decides: only the bits that differ, so that what an agent has learnt since stays.
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    const th_mind *mind = th_model_state(world, model);
+    const th_mind_params *old = (const th_mind_params *)(const void *)before;
+    const th_mind_params *p =
+        (const th_mind_params *)(const void *)th_model_params(world, model, group);
+    if (p->companions >= 2.0f && mind->company_begin[group] < 0)
+        return "the group began without companions, and there is no room for them in this world; "
+               "change it in the scene and start anew";
+    uint32_t *nature = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_NATURE);
+    const uint32_t *slot = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_SLOT);
+    for (int i = 0; i < world->agents.count; ++i) {
+        if (world->agents.group[i] != (uint32_t)group || slot[i] == 0) continue;
+        uint32_t then = th_mind_draw_nature(old, world->seed, world->agents.id[i]);
+        uint32_t now = th_mind_draw_nature(p, world->seed, world->agents.id[i]);
+        nature[i] = (nature[i] & ~(then ^ now)) | (now & (then ^ now));
+    }
+    return NULL;
+}
+
 static const th_field_info fields[TH_MIND_FIELDS] = {
     [TH_MIND_SLOT] = {"slot", false, false, "1 + place of its memory"},
     [TH_MIND_ROOM] = {"room", false, true, "1 + room, 0: none"},
@@ -191,4 +218,7 @@ const th_model th_behave_hidac_model = {
     .left_to_plan = 1 + TH_MIND_PLANNED,
     .leaves_to_plan = leaves_to_plan,
     .check = check,
+    .edited = edited,
+    .uses = uses,
+    .use_count = TH_MIND_USES,
 };

@@ -87,6 +87,15 @@ enum {
     TH_MIND_FIELDS
 };
 
+// Fields of the move model hidac that the mind reads and writes: of an agent in panic, of manners, of being pushed about.
+enum {
+    TH_MIND_USES_PANIC,
+    TH_MIND_USES_MANNERS,
+    TH_MIND_USES_PUSHED_X,
+    TH_MIND_USES_PUSHED_Y,
+    TH_MIND_USES
+};
+
 // Bits of the field nature.
 enum {
     TH_MIND_KNOWS_ALL = 1,

@@ -57,14 +57,6 @@ static bool take_arrays(th_world *world, th_mind *m) {
     return !arena->failed;
 }
 
-static int move_field(const th_world *world, const char *name) {
-    const th_model *move = th_models(NULL)[TH_MOVE_HIDAC];
-    if (!th_model_field(world, TH_MOVE_HIDAC, 0)) return -1;
-    for (int k = 0; k < move->field_count; ++k)
-        if (strcmp(move->fields[k].name, name) == 0) return k;
-    return -1;
-}
-
 static bool comes_in_companies(const th_scene *scene, int group) {
     const th_group *g = &scene->groups[group];
     for (int k = 0; k < g->behave_count; ++k) {
@@ -113,9 +105,7 @@ bool th_mind_create(th_world *world, int model) {
         if (comes_in_companies(scene, g)) m->company_count += m->capacity;
     m->place_count = 2 * m->rooms->portal_count + scene->goal_count;
     if (m->door_words > TH_MIND_DOOR_WORDS || !take_arrays(world, m)) return false;
-    m->move_panic = move_field(world, "panic");
-    m->move_manners = move_field(world, "manners");
-    m->move_pushed = move_field(world, "pushed_x");
+    for (int k = 0; k < TH_MIND_USES; ++k) m->used[k] = th_model_used_field(world, model, k);
     fill_groups(scene, m);
     m->free_count = m->capacity;
     for (int k = 0; k < m->capacity; ++k) m->free_slots[k] = m->capacity - 1 - k;

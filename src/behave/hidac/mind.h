@@ -60,12 +60,12 @@ typedef struct th_mind {
     // by place in the list of those whose turn it is
     uint32_t *due, *next_aim, *leader;
     bool *told;
-    uint32_t upset;                            // 1: somebody frightens others
-    uint32_t strangers;                        // 1: somebody does not know all
-    uint32_t doors_changed;                    // 1: some door has
-    int move_panic, move_manners, move_pushed; // fields of the move model hidac; -1: nobody uses it
-    int *company_begin;    // by group: its first company; -1: everybody is alone
-    th_company *companies; // company_count
+    uint32_t upset;         // 1: somebody frightens others
+    uint32_t strangers;     // 1: somebody does not know all
+    uint32_t doors_changed; // 1: some door has
+    int used[TH_MIND_USES]; // fields of the move model hidac; -1: no group uses it
+    int *company_begin;     // by group: its first company; -1: everybody is alone
+    th_company *companies;  // company_count
     int company_count;
 } th_mind;
 

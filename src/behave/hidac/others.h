@@ -42,15 +42,16 @@ TH_BOTH static inline bool th_mind_leads(const th_mind_step *s, uint32_t i, uint
 // Does j behave in panic, by its own mind or as the move model has it for good?
 TH_BOTH static inline bool th_mind_is_panicked(const th_mind_step *s, uint32_t j, bool minded) {
     if (minded && (s->nature[j] & TH_MIND_PANICS)) return true;
-    return s->mind->move_panic >= 0 &&
-           th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_panic)[j] > 0.5f;
+    int panic = s->mind->used[TH_MIND_USES_PANIC];
+    return panic >= 0 && th_used_floats(s->world, panic)[j] > 0.5f;
 }
 
 // Is j pushed about? Only the move model hidac tells.
 TH_BOTH static inline bool th_mind_is_pushed(const th_mind_step *s, uint32_t j, float far) {
-    if (s->mind->move_pushed < 0) return false;
-    th_vec2 pushed = {th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_pushed)[j],
-                      th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_pushed + 1)[j]};
+    const int *used = s->mind->used;
+    if (used[TH_MIND_USES_PUSHED_X] < 0) return false;
+    th_vec2 pushed = {th_used_floats(s->world, used[TH_MIND_USES_PUSHED_X])[j],
+                      th_used_floats(s->world, used[TH_MIND_USES_PUSHED_Y])[j]};
     return th_length2(pushed) > far * far;
 }
 

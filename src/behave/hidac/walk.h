@@ -206,11 +206,12 @@ TH_BOTH static inline bool th_mind_keep_together(const th_mind_step *s, uint32_t
 // ---- the end of a turn
 
 TH_BOTH static inline void th_mind_tell_move_model(const th_mind_step *s, uint32_t i) {
-    if (s->mind->move_panic < 0) return;
-    float *panic = &th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_panic)[i];
+    const int *used = s->mind->used;
+    if (used[TH_MIND_USES_PANIC] < 0) return;
+    float *panic = &th_used_floats(s->world, used[TH_MIND_USES_PANIC])[i];
     th_temper temper = th_temper_of(th_mind_params_of(s, i), s->nature[i]);
     if (*panic <= 1.0f) *panic = s->nature[i] & TH_MIND_PANICS ? 1.0f : 0.0f; // 2: for good
-    th_own_words(s->world, TH_MOVE_HIDAC, s->mind->move_manners)[i] = th_mind_manners(&temper);
+    th_used_words(s->world, used[TH_MIND_USES_MANNERS])[i] = th_mind_manners(&temper);
 }
 
 // Who panics looks at nothing on the way.

@@ -26,6 +26,22 @@ static const char *check(const float *values, int *param) {
            "density_weight a value";
 }
 
+// A changed share makes some agents undecided who walked the route, or the other way round.
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    (void)before;
+    const th_undecided_params *p =
+        (const th_undecided_params *)(const void *)th_model_params(world, model, group);
+    uint32_t *nature = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_NATURE);
+    uint32_t *choice = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_CHOICE);
+    for (int i = 0; i < world->agents.count; ++i) {
+        if (world->agents.group[i] != (uint32_t)group || nature[i] == 0) continue;
+        uint32_t now = th_undecided_nature(world->seed, world->agents.id[i], p->share);
+        if (now != nature[i]) choice[i] = 0;
+        nature[i] = now;
+    }
+    return NULL;
+}
+
 #define VISITED(k) \
     { "visited_" #k, true, true, "when it was last at sight " #k " [s]; 0: never" }
 static const th_field_info fields[TH_UNDECIDED_FIELDS] = {
@@ -57,4 +73,5 @@ const th_model th_behave_undecided_model = {
     .fields_are_sound = fields_are_sound,
     .decides = TH_DECIDES_LEG,
     .check = check,
+    .edited = edited,
 };

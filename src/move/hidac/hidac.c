@@ -150,6 +150,46 @@ static const char *check(const float *values, int *param) {
     return NULL;
 }
 
+// ---- a share that is changed while people walk
+
+static void redraw_panic(th_world *world, uint32_t i, float share) {
+    float *panic = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[i];
+    if (th_hidac_draw(world, i, 0) < share)
+        *panic = TH_HIDAC_FOR_GOOD;
+    else if (*panic == TH_HIDAC_FOR_GOOD)
+        *panic = 0.0f;
+}
+
+// Raised, the share makes more agents lie down; lowered, those stand up who are not of it any more.
+static void redraw_lying(th_world *world, uint32_t i, float before, const th_hidac_params *p) {
+    uint32_t *phase = &world->agents.phase[i];
+    float drawn = th_hidac_draw(world, i, 2);
+    bool down = *phase == TH_PHASE_WALKING && drawn < p->lies && drawn >= before;
+    bool up = *phase == TH_PHASE_FALLEN && drawn >= p->lies && drawn < before;
+    if (!down && !up) return;
+    *phase = down ? TH_PHASE_FALLEN : TH_PHASE_WALKING;
+    th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_STATE)[i] = down ? TH_HIDAC_FALLS : TH_HIDAC_WALKS;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[i] = down ? p->gets_up : 0.0f;
+    if (down) world->counters.fallen++, world->counters.falls++;
+    if (up) world->counters.fallen--;
+}
+
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    (void)model;
+    const th_hidac_params *old = (const th_hidac_params *)(const void *)before;
+    const th_hidac_params *p =
+        (const th_hidac_params *)(const void *)world->groups[group].move_params;
+    for (uint32_t i = 0; i < (uint32_t)world->agents.count; ++i) {
+        // An agent that has made no step yet draws by the new values then.
+        if (world->agents.group[i] != (uint32_t)group || th_gone(world->agents.phase[i]) ||
+            th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[i] <= 0.0f)
+            continue;
+        if (p->panic != old->panic) redraw_panic(world, i, p->panic);
+        if (p->lies != old->lies) redraw_lying(world, i, old->lies, p);
+    }
+    return NULL;
+}
+
 static const th_field_info fields[TH_HIDAC_FIELDS] = {
     [TH_HIDAC_HEADING_X] = {"heading_x", true, true, "direction of the last step"},
     [TH_HIDAC_HEADING_Y] = {"heading_y", true, true, "direction of the last step"},
@@ -188,4 +228,5 @@ const th_model th_move_hidac_model = {
     .run = run,
     .influences = influences,
     .check = check,
+    .edited = edited,
 };
