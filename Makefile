@@ -49,7 +49,7 @@ format: ## format the sources in place
 
 check: ## formatting, layers, documentation, formulas as CUDA
 	tools/check-format
-	python3 tests/check_layers.py
+	python3 tests/check_layers.py build
 	python3 tests/check_docs.py
 	tools/check-formulas
 

@@ -4,10 +4,14 @@ the engine never see inside it: to them it is include/throng. Kernels lie beside
 engine, src/device above all. No file includes a source file. Tests and fuzz
 targets may look anywhere.
 
+With the folder of a build (`check_layers.py build`) the same holds for symbols: what the objects of a folder call is
+defined in that folder or left of it. Without one that part is skipped.
+
 SPDX-License-Identifier: Apache-2.0
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,6 +39,12 @@ OUTSIDE = [
     ["cli"],
 ]
 EXAMPLES = [["include"], ["examples"]]
+# Symbols that a folder may take from its right. The table of models points to their descriptions and knows no more of
+# them; the device is another backend behind one function.
+UPWARD = {
+    "src/registry": re.compile(r"th_(behave|plan|filter|move)_\w+_model"),
+    "src/world": re.compile(r"th_cuda_backend"),
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -89,6 +99,59 @@ def faults_in(source, folder, allowed):
             yield place + f"{folder} may not include {folder_of(target)} ({match[1]})"
 
 
+def objects_of(build):
+    """Objects of the libraries, by room: those of tests, and of other builds inside, are not meant."""
+    for path in sorted((build / "CMakeFiles").glob("throng_*.dir/src/**/*.o")):
+        parts = path.relative_to(build).parts
+        if (ROOT / pathlib.Path(*parts[2:]).with_suffix("")).is_file():  # else its source has gone
+            yield path, "/".join(parts[2:4])
+
+
+def symbols_of(objects):
+    """(room, file, kind, name) of every global symbol."""
+    rooms = {str(path): room for path, room in objects}
+    listed = subprocess.run(["nm", "-A", "-g", *rooms], capture_output=True, text=True, check=True)
+    for line in listed.stdout.splitlines():
+        path, rest = line.split(".o:", 1)
+        *_, kind, name = rest.split()
+        yield rooms[path + ".o"], path, kind, name
+
+
+def symbol_faults(build):
+    """Faults, and how many references were looked at."""
+    defined, wanted = {}, []
+    for room, path, kind, name in symbols_of(list(objects_of(build))):
+        if kind in "Uw":
+            wanted.append((room, path, name))
+        elif room != "src/core":  # every library has a copy of core, which stands left of all
+            defined[name] = room
+    faults = []
+    for room, path, name in wanted:
+        home = defined.get(name)
+        if home is None or home in may_see(room) or UPWARD.get(room, re.compile("$^")).fullmatch(name):
+            continue
+        if room in OUTSIDE_ROOMS and home in ENGINE_ROOMS:
+            continue  # by the public headers, as the includes prove
+        source = path.split(".dir/")[1]
+        faults.append(f"{source}: {room} may not call {name}, which {home} defines")
+    return sorted(faults), len(wanted)
+
+
+OUTSIDE_ROOMS = {room for layer in OUTSIDE for room in layer}
+ENGINE_ROOMS = {room for layer in ENGINE for room in layer}
+
+
+def check_symbols(faults):
+    build = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    if build is None or not any(objects_of(build)):
+        return "symbols not looked at: name a build folder that has objects"
+    found, count = symbol_faults(build)
+    faults.extend(found)
+    if count == 0:
+        faults.append(f"{build}: nm found no symbols in its objects")
+    return f"{count} symbols in order"
+
+
 def main():
     count = 0
     faults = []
@@ -104,7 +167,8 @@ def main():
             faults.append(f"{source.relative_to(ROOT)}: {folder} has no place in the order of layers")
         else:
             faults.extend(faults_in(source, folder, allowed))
-    print("\n".join(faults) if faults else f"layers: {count} files in order")
+    told = check_symbols(faults)
+    print("\n".join(faults) if faults else f"layers: {count} files in order, {told}")
     return 1 if faults or count == 0 else 0
 
 

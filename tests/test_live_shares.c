@@ -2,7 +2,7 @@
 // that had begun with the share would have drawn them. SPDX-License-Identifier: Apache-2.0
 #include "behave/hidac/hidac.h"
 #include "behave/undecided/undecided.h"
-#include "move/hidac/view.h"
+#include "move/hidac/hidac.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>

@@ -284,7 +284,8 @@ typedef struct th_model {
     float (*contact_force)(const float *params, float overlap);
     // Plan only. Needs the distance fields and the road map of the scene.
     bool needs_lattice;
-    // Plan only. Leads people to goals of their own, not only along a route.
+    // Plan only. Leads to any point of the plan and not only to the goals of the scene, so a group may give each agent a goal
+    // of its own (`own_goal`). A group with own goals that names no plan gets the first such model that needs_lattice.
     bool own_goals;
     // Plan only. Its ways are not simply the shortest ones (strokes, crowds, discomfort count), so a behaviour that decides
     // aims leaves people who know their way to it.

@@ -36,7 +36,7 @@ static th_result check_layout(void *library, const char *path, th_error *error) 
                                 "was built for another version of throng than this %s (%s is %u "
                                 "there and %u here); compile it again with the headers of this "
                                 "version",
-                                th_version(), own[k].name, layout[k], own[k].number);
+                                TH_VERSION, own[k].name, layout[k], own[k].number);
     return TH_OK;
 }
 

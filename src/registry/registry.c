@@ -28,6 +28,15 @@ const th_model *const *th_models(int *count) {
     return models;
 }
 
+const char *th_stage_name(th_stage stage) {
+    static const char *const names[] = {
+#define X(NAME, name, doc) #name,
+        TH_STAGES(X)
+#undef X
+    };
+    return (unsigned)stage < TH_STAGE_COUNT ? names[stage] : "?";
+}
+
 int th_model_find(th_stage stage, const char *name) {
     if (!name) return -1;
     for (int m = 0; m < model_count; ++m)

@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "scene/compile.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LINKED_LIMIT = 8 * 1024 * 1024 };
@@ -329,6 +330,19 @@ static void compile_behaviours(th_compiler *c, int i) {
     } while (group->behave_count < def->behave_count && c->result == TH_OK);
 }
 
+// The planners that lead to goals of agents' own, for a message.
+static const char *list_own_goal_plans(char *text, size_t size) {
+    int count, listed = 0;
+    const th_model *const *models = th_models(&count);
+    text[0] = '\0';
+    for (int m = count - 1; m >= 0; --m) {
+        size_t used = strlen(text);
+        if (models[m]->stage == TH_STAGE_PLAN && models[m]->own_goals)
+            snprintf(text + used, size - used, "%s\"%s\"", listed++ ? " or " : "", models[m]->name);
+    }
+    return text;
+}
+
 static void compile_models(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
     th_group *group = &c->list.groups[i];
@@ -341,9 +355,10 @@ static void compile_models(th_compiler *c, int i) {
     if (c->result != TH_OK) return;
     const th_model *plan = th_models(NULL)[group->plan.model];
     th_at(c, "groups[%d].plan", i);
+    char leading[200];
     if (own_goals && !plan->own_goals)
-        th_bad(c, "the plan \"%s\" follows a route; with own goals use \"roadmap\" or \"straight\"",
-               plan->name);
+        th_bad(c, "the plan \"%s\" follows a route; with own goals use %s", plan->name,
+               list_own_goal_plans(leading, sizeof leading));
     th_at(c, "groups[%d].own_goal", i);
     if (def->own_goal != TH_OWN_GOAL_NONE && def->route_count)
         th_bad(c, "a group has either a route or own goals");

@@ -126,3 +126,20 @@ th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goal
     }
     return th_model_check_params(model, choice->params, path, TH_BAD_SCENE, error);
 }
+
+// ---- what the bodies of a group need
+
+static double radius_of(const th_distribution *radius, bool largest) {
+    switch (radius->kind) {
+    case TH_DISTRIBUTION_CONSTANT: return radius->a;
+    case TH_DISTRIBUTION_UNIFORM: return largest ? radius->b : radius->a;
+    default: return largest ? radius->max : radius->min;
+    }
+}
+
+double th_group_gap(const th_group *group, bool largest) {
+    const th_model *move = th_models(NULL)[group->move.model];
+    th_body_rules body = th_model_body(move, group->move.params);
+    return 2.0 * (double)body.depth * radius_of(&group->radius, largest) +
+           (double)body.gap_clearance;
+}

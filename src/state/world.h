@@ -249,6 +249,9 @@ TH_BOTH static inline uint32_t *th_used_words(const th_world *world, int field) 
     return (uint32_t *)world->agents.own[field - TH_FIELD_COUNT];
 }
 
+// models.c: the models that some group uses, stage by stage; room for TH_MODEL_MAX. Returns how many.
+int th_used_models(const th_world *world, int *list);
+
 // A stage reads generation n and writes its own outputs only. Models of a stage run one after the
 // other over their own agents (those whose group chose them).
 typedef void th_stage_fn(th_world *world);

@@ -131,14 +131,6 @@ static int list_models(th_world *world) {
     return fields;
 }
 
-int th_used_models(const th_world *world, int *list) {
-    int count = 0;
-    for (int s = 0; s < TH_STAGE_COUNT; ++s)
-        for (int k = 0; k < world->stage_model_count[s]; ++k)
-            list[count++] = world->stage_models[s][k];
-    return count;
-}
-
 static void mark_hashed_fields(th_world *world) {
     int used[TH_MODEL_MAX], count = th_used_models(world, used);
     for (int k = 0; k < count; ++k) {

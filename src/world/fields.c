@@ -30,24 +30,6 @@ void th_field_set(th_agents *agents, int field, void *array) {
     }
 }
 
-const char *th_field_name(th_field field) {
-    static const char *const names[] = {
-#define X(NAME, name, type, doc) #name,
-        TH_FIELDS(X)
-#undef X
-    };
-    return (unsigned)field < TH_FIELD_COUNT ? names[field] : "?";
-}
-
-const char *th_stage_name(th_stage stage) {
-    static const char *const names[] = {
-#define X(NAME, name, doc) #name,
-        TH_STAGES(X)
-#undef X
-    };
-    return (unsigned)stage < TH_STAGE_COUNT ? names[stage] : "?";
-}
-
 static bool indices_are_sound(const th_world *world, const uint32_t *bits) {
     const th_scene *scene = world->scene;
     uint32_t levels = (uint32_t)scene->level_count, groups = (uint32_t)scene->group_count;

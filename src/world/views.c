@@ -89,27 +89,6 @@ static bool is_field(const th_world *world, int field) {
     return field >= 0 && field < th_field_count(&world->agents);
 }
 
-int th_world_field(const th_world *world, const char *name) {
-    if (!name) return -1;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f)
-        if (strcmp(th_field_name((th_field)f), name) == 0) return f;
-    int used[TH_MODEL_MAX], count = th_used_models(world, used);
-    const char *slash = strchr(name, '/');
-    size_t stage = slash ? (size_t)(slash - name) : 0;
-    if (slash) name = slash + 1;
-    for (int k = 0; k < count; ++k) {
-        const th_model *model = th_models(NULL)[used[k]];
-        const char *of = th_stage_name(model->stage);
-        size_t length = strlen(model->name);
-        if (slash && (strlen(of) != stage || strncmp(of, slash - stage, stage) != 0)) continue;
-        if (strncmp(name, model->name, length) != 0 || name[length] != '.') continue;
-        for (int f = 0; f < model->field_count; ++f)
-            if (strcmp(model->fields[f].name, name + length + 1) == 0)
-                return TH_FIELD_COUNT + world->first_own[used[k]] + f;
-    }
-    return -1;
-}
-
 void *th_world_map(th_world *world, int field, th_access access) {
     if (!is_field(world, field) || (unsigned)access > TH_ACCESS_OVERWRITE) return NULL;
     th_update_id_order(world);

@@ -3,9 +3,6 @@
 #define TH_WORLD_WORLD_H
 #include "state/world.h"
 
-// create.c: the models that some group uses, stage by stage; room for TH_MODEL_MAX. Returns how many.
-int th_used_models(const th_world *world, int *list);
-
 // Stages that live here; plan, move and contact stand in their own rooms.
 void th_stage_events(th_world *world);
 void th_stage_index(th_world *world);

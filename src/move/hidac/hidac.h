@@ -159,8 +159,8 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
     }
     float along = th_dot(d, i->wish), side = th_det(i->wish, d);
     float distance2 = th_length2(d), touch = i->radius + a->radius[j] + i->space;
-    bool seen = along > 0.0f && along <= th_max(p->rectangle_loose, i->rectangle) &&
-                side * side <= i->half_width * i->half_width;
+    float half_width2 = i->half_width * i->half_width;
+    bool seen = th_hidac_within(along, side, th_hidac_longest(i), half_width2);
     bool touches = distance2 < touch * touch;
     if (!seen && !touches) return;
     float distance = sqrtf(distance2);
@@ -173,9 +173,9 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
         th_hidac_feel(world, i, j, th_sub(i->p, q), distance);
     }
     if (!seen) return;
-    i->ahead += along <= p->rectangle_loose ? 1 : 0;
+    i->ahead += th_hidac_within(along, side, p->rectangle_loose, half_width2);
     float agrees = a->preferred_x[j] * i->wish.x + a->preferred_y[j] * i->wish.y;
-    if (along <= i->rectangle)
+    if (th_hidac_within(along, side, i->rectangle, half_width2))
         i->avoid_people =
             th_add(i->avoid_people,
                    th_hidac_avoidance(i, d, distance, th_hidac_course(i, a, j), agrees < 0.0f));
@@ -325,15 +325,13 @@ TH_BOTH static inline void th_hidac_see_people(const th_world *world, const th_w
 
 TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_walls *walls,
                                             th_hidac_view *i) {
-    const th_hidac_params *p = i->params;
-    float length = th_max(p->rectangle_loose, i->rectangle);
     float touch = i->radius + world->max_radius + i->space;
     if (walls->count > 0) th_hidac_touch_walls(walls, i);
     th_hidac_see_people(world, walls, i, touch);
     if (world->scene->link_count > 0) {
         uint32_t found[16];
         bool walks = th_length2(i->wish) > 0.0f;
-        float far = sqrtf(length * length + i->half_width * i->half_width);
+        float far = th_hidac_corner(th_hidac_longest(i), i->half_width);
         float reach = walks ? th_max(far, touch) : touch;
         int count = th_linked_neighbours(world, i->self, reach, found, 16);
         for (int k = 0; k < count; ++k) th_hidac_see(world, walls, i, found[k]);

@@ -133,6 +133,21 @@ typedef struct th_hidac_view {
     bool disc_taken;
 } th_hidac_view;
 
+// ---- the rectangle of influence: from the centre `length` ahead along the wish, half the width to either side. Avoidance
+// looks at its present length, perceived density at that of a loose crowd, the search for neighbours at the longer one.
+
+TH_FORMULA float th_hidac_longest(const th_hidac_view *i) {
+    return th_max(i->params->rectangle_loose, i->rectangle);
+}
+// Is a place so far ahead and to the side in a rectangle? Without a branch, for loops over lanes.
+TH_FORMULA int th_hidac_within(float along, float side, float length, float half_width2) {
+    return (along > 0.0f) & (along <= length) & (side * side <= half_width2);
+}
+// How far its corners are.
+TH_FORMULA float th_hidac_corner(float length, float half_width) {
+    return sqrtf(length * length + half_width * half_width);
+}
+
 TH_BOTH static inline const th_hidac_params *th_hidac_params_of(const th_world *world, uint32_t i) {
     return (const th_hidac_params *)(const void *)world->groups[world->agents.group[i]].move_params;
 }
@@ -160,12 +175,12 @@ TH_BOTH static inline th_hidac_cells th_hidac_cells_of(const th_world *world,
     c.wish = i->wish;
     c.touch = touch;
     c.half_width = i->half_width;
-    c.length = th_max(i->params->rectangle_loose, i->rectangle);
+    c.length = th_hidac_longest(i);
     c.slack = 0.01f * c.grid->cell; // more than the coordinates round
     c.across_x = c.along_x = 0.0f;
     float low_y, high_y;
     if (world->counters.fallen > 0 || th_length2(i->wish) == 0.0f) {
-        float far = sqrtf(c.length * c.length + c.half_width * c.half_width);
+        float far = th_hidac_corner(c.length, c.half_width);
         far = th_max(far, i->params->fallen_range);
         float reach = th_length2(i->wish) > 0.0f ? th_max(far, touch) : touch;
         c.low_x = low_y = -reach;
@@ -244,7 +259,7 @@ static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_h
                             i->wish,
                             i->heading,
                             th_scale(i->radius + p->waiting_radius, i->wish),
-                            th_max(p->rectangle_loose, i->rectangle),
+                            th_hidac_longest(i),
                             p->rectangle_loose,
                             i->rectangle,
                             i->half_width * i->half_width,
@@ -289,15 +304,15 @@ TH_CLONES static bool th_hidac_sift(const th_agents *a, const th_index *index,
                 float along = dx * s.wish.x + dy * s.wish.y, side = s.wish.x * dy - s.wish.y * dx;
                 float distance2 = dx * dx + dy * dy, ox = dx - s.disc.x, oy = dy - s.disc.y;
                 float agrees = s.heading.x * u[k] + s.heading.y * v[k];
-                int seen = (along > 0.0f) & (along <= s.length) & (side * side <= s.half_width2);
-                int turns =
-                    (along <= s.rectangle) & ((agrees < s.oncoming) | (distance2 < s.near2));
+                int seen = th_hidac_within(along, side, s.length, s.half_width2);
+                int turns = th_hidac_within(along, side, s.rectangle, s.half_width2) &
+                            ((agrees < s.oncoming) | (distance2 < s.near2));
                 int stops = ox * ox + oy * oy < s.disc2;
                 int close = (seen & (turns | stops | (distance2 > s.clear2))) |
                             (distance2 < s.touch2) | (phase[k] == TH_PHASE_FALLEN);
                 uint32_t j = at + (uint32_t)k;
                 int here = (phase[k] < TH_PHASE_LEFT) & (j >= from) & (j < end);
-                int counts = seen & (along <= s.loose) & (close ^ 1);
+                int counts = th_hidac_within(along, side, s.loose, s.half_width2) & (close ^ 1);
                 keep[k] = (uint32_t)(close & here);
                 ahead[k] += (uint32_t)(counts & here);
             }

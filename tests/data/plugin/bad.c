@@ -9,8 +9,8 @@ th_result th_plugin(th_error *error) {
     (void)error;
     return TH_OK;
 }
-#elif defined(OTHER_SIZE) // as if a member had been added to th_near_wall
-#define NUMBER(name, number) (uint32_t)((number) + (sizeof(name) == sizeof "th_near_wall" ? 8 : 0)),
+#elif defined(OTHER_SIZE) // as if a member had been added to th_field_use and th_near_wall
+#define NUMBER(name, number) (uint32_t)((number) + (sizeof(name) == sizeof "th_field_use" ? 8 : 0)),
 const uint32_t th_plugin_layout[] = {TH_PLUGIN_LAYOUT(NUMBER)};
 th_result th_plugin(th_error *error) {
     (void)error;

@@ -12,21 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double radius_of(const th_distribution *radius, bool largest) {
-    switch (radius->kind) {
-    case TH_DISTRIBUTION_CONSTANT: return radius->a;
-    case TH_DISTRIBUTION_UNIFORM: return largest ? radius->b : radius->a;
-    default: return largest ? radius->max : radius->min;
-    }
-}
-
-double th_group_gap(const th_group *group, bool largest) {
-    const th_model *move = th_models(NULL)[group->move.model];
-    th_body_rules body = th_model_body(move, group->move.params);
-    return 2.0 * (double)body.depth * radius_of(&group->radius, largest) +
-           (double)body.gap_clearance;
-}
-
 static th_result compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
                          th_scene **scene, th_error *error) {
     th_result result = th_scene_compile(def, gaps, gap_count, scene, error);
