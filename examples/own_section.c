@@ -3,6 +3,8 @@
 // `throng list` and the schema know it from this file. docs/own-model.md explains it. SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <throng/throng.h>
 
 typedef struct walkway {
@@ -75,3 +77,29 @@ TH_PLUGIN { // clang-format off
         .sections = &section, .section_count = 1, .agent = carried};
     return th_model_register(&model, error);
 } // clang-format on
+
+static const char hall[] =
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 40, 6]}}],"
+    " \"exits\": [{\"id\": \"gate\", \"line\": [[40, 1], [40, 5]]}],"
+    " \"walkways\": [{\"id\": \"belt\", \"line\": [[5, 3], [35, 3]], \"width\": 3}],"
+    " \"groups\": [{\"count\": 20, \"area\": {\"rect\": [0.5, 1, 4, 5]}, \"to\": \"gate\","
+    " \"filter\": \"walkway\"}]}";
+
+int main(void) {
+    th_world_def def = th_world_def_default();
+    th_scene *scene = NULL;
+    th_world *world = NULL;
+    th_error error;
+    if (th_plugin(&error) != TH_OK ||
+        th_scene_load_json(hall, strlen(hall), "hall", NULL, NULL, &scene, &error) != TH_OK ||
+        th_world_create(scene, &def, &world, &error) != TH_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        th_scene_destroy(scene);
+        return 1;
+    }
+    while (!th_world_done(world)) th_world_step(world, 1);
+    printf("the last of them left after %.1f s\n", th_world_statistics(world).last_left_time);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return 0;
+}
