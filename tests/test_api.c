@@ -123,6 +123,8 @@ static void models_refuse_wrong_numbers(void **state) {
         th_model_set_state(w, n, &value);
         assert_null(th_model_field(w, n, 0));
         assert_null(th_model_field(w, 0, n));
+        assert_int_equal(th_model_used_field(w, n, 0), -1);
+        assert_int_equal(th_model_used_field(w, 0, n), -1);
         assert_null(th_model_params(w, th_stage_default_model(TH_STAGE_MOVE), n));
         assert_null(th_model_params(w, n, 0));
         assert_int_equal(th_world_model_statistics(w, n, &value, 1), 0);
