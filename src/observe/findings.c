@@ -491,7 +491,10 @@ static void find_falls(const finder *f) {
     place_words(f, where, found.at);
     if (found.most_lying > 0)
         snprintf(end, sizeof end, "; %s%" PRIu64 " of them %s on the ground%s", up_to(f),
-                 found.most_lying, found.most_lying == 1 ? "lies" : "lie",
+                 found.most_lying,
+                 f->over                 ? "lay"
+                 : found.most_lying == 1 ? "lies"
+                                         : "lie",
                  f->over ? " at the end" : " now");
     th_finding about = th_finding_of(TH_FINDING_FALLS, (int)found.most_fallen);
     set_place(&about, found.at);
