@@ -164,6 +164,12 @@ static void take_doors(th_world *world, const th_world *from) {
     th_plan_walls_changed(world);
 }
 
+static bool differ(const float *a, const float *b, int count) {
+    for (int k = 0; k < count; ++k)
+        if (a[k] != b[k]) return true;
+    return false;
+}
+
 // Models are told of parameters that the new scene has changed, as of a live edit.
 static void tell_edited(th_world *world, const th_world *from) {
     for (int g = 0; g < world->scene->group_count; ++g) {
@@ -174,7 +180,7 @@ static void tell_edited(th_world *world, const th_world *from) {
             int number = (int)th_state_model(&world->groups[g], k, &now);
             const th_model *model = th_models(NULL)[number];
             const float *before = th_model_params(from, number, then);
-            if (before && model->edited && memcmp(before, now, sizeof(float) * TH_PARAM_MAX))
+            if (before && model->edited && differ(before, now, model->param_count))
                 model->edited(world, number, g, before);
         }
     }
