@@ -12,7 +12,7 @@ cmake = command -v ninja >/dev/null || generator="-G Unix Makefiles"; \
 	cmake --build $(2) -j $(JOBS)
 ctest = ctest --preset $(1) -j $(JOBS)
 
-.PHONY: run studio build test test-long mutants bench format check sanitize fuzz install clean help
+.PHONY: run studio build python test test-long mutants bench format check sanitize fuzz install clean help
 .DEFAULT_GOAL := help
 
 run: build ## install what is missing, build, run the default scene (SCENE=file for another)
@@ -40,6 +40,10 @@ test-long: everything ## tests that take minutes; every scene over ten seeds, an
 
 mutants: everything ## break every rule of every model on purpose; tests must notice (half an hour)
 	tools/mutants --jobs $(JOBS)
+
+python: ci-deps ## the Python package: wheel, virtual environment (build/python/venv), its tests
+	@mkdir -p build && $(call cmake,release,build) --target throng throng_validate
+	THRONG_NEED_PYTHON=1 TH_PROGRAM=$(CURDIR)/build/throng python3 tests/check_python.py
 
 bench: build ## measure the speed of every stage
 	build/throng bench

@@ -18,6 +18,8 @@
 //   door     people at 3 per m2 in a room, one door of 2 m
 //   rooms    people at 1 per m2 in rooms of 20 by 20 m, openings of 1.6 m in each wall between them, exits in the outer
 //            walls of both ends of each row: 85 rooms at 34 000 people, 2500 at a million
+//   hall     people at 1 per m2 in a square hall with an exit of 10 m in each wall, planned with `quickest`: 100 by 100 m
+//            at 10 000 people
 
 typedef enum th_bench_scene {
     TH_BENCH_CIRCLE,
@@ -27,6 +29,7 @@ typedef enum th_bench_scene {
     TH_BENCH_PILLARS, // this and what follows has walls
     TH_BENCH_DOOR,
     TH_BENCH_ROOMS,
+    TH_BENCH_HALL,
     TH_BENCH_SCENE_COUNT
 } th_bench_scene;
 
@@ -65,6 +68,7 @@ typedef struct th_bench_figures {
     int agents;                          // at the start of the measured steps
     double ms_per_step, ms_per_step_min; // median and least of the measured steps
     double stage_ms[TH_STAGE_COUNT];     // mean per step of those in the profile
+    double plan_ms_max;                  // of the plan stage, in the slowest of the measured steps
     uint64_t hash;                       // after warm-up and measured steps
     uint64_t peak_rss_bytes;             // of the process so far
     uint64_t device_bytes;               // of the world on its device; 0 on the CPU
@@ -116,6 +120,19 @@ typedef struct th_bench_scaling_def {
 } th_bench_scaling_def;
 
 th_result th_bench_scaling(const th_bench_scaling_def *def, th_error *error);
+
+// ---- work of uic's pressure against the cells on which it acts, as figure 7 of Narain et al. 2009
+// The work is counted in cells that the solver visits, so the figure is the same on every machine.
+
+typedef struct th_bench_cells_def {
+    const char *scene; // a file
+    const char *plot;  // PNG
+    const char *csv;   // NULL: none
+    double limit;      // simulated time looked at [s]
+    bool (*stopped)(void);
+} th_bench_cells_def;
+
+th_result th_bench_cells(const th_bench_cells_def *def, th_error *error);
 
 // ---- cost of a model written as a function of one person beside a built-in loop
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.h"
 #include "core/array.h"
-#include "core/clock.h"
 #include "core/error.h"
+#include "core/system/system.h"
 #include "throng/scene_view.h"
 #include <jansson.h>
 #include <math.h>

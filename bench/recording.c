@@ -3,8 +3,8 @@
 // table is of the block with ORCA, 10 frames per simulated second, in every storage. SPDX-License-Identifier:
 // Apache-2.0
 #include "bench/bench.h"
-#include "core/clock.h"
 #include "core/error.h"
+#include "core/system/system.h"
 #include "observe/observer.h"
 #include "report/folder.h"
 #include "throng/record.h"

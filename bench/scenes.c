@@ -33,6 +33,21 @@ static th_shape rectangle(th_point *corners, double x0, double y0, double x1, do
     return (th_shape){.points = corners, .point_count = 4};
 }
 
+static th_level_def level_on(const th_shape *walkable) {
+    th_level_def level = th_level_def_default();
+    level.walkable = walkable;
+    level.walkable_count = 1;
+    return level;
+}
+
+static th_goal_def exit_line(th_point a, th_point b) {
+    th_goal_def exit = th_goal_def_default(TH_GOAL_EXIT);
+    exit.has_line = true;
+    exit.line[0] = a;
+    exit.line[1] = b;
+    return exit;
+}
+
 // One level, all agents to the nearest of the goals.
 static th_result create_level(th_bench_scene which, const th_group_def *group, int agents,
                               th_level_def *level, th_shape area, th_goal_def *goals,
@@ -44,11 +59,10 @@ static th_result create_level(th_bench_scene which, const th_group_def *group, i
     for (int k = 0; k < goal_count; ++k) {
         goals[k].id = names[k];
         goals[k].level = "ground";
-        goals[k].kind = TH_GOAL_EXIT;
     }
     people.area = area;
     people.count = agents;
-    people.plan.name = "field";
+    people.plan.name = which == TH_BENCH_HALL ? "quickest" : "field";
     people.route = &route;
     people.route_count = 1;
     th_scene_def def = th_scene_def_default();
@@ -76,10 +90,11 @@ static th_result create_pillars(const th_group_def *group, int agents, th_scene 
             obstacles[i] = rectangle(corners[i], x - h, y - h, x + h, y + h);
         }
         th_shape walkable = rectangle(ground, -1, -1, end, extent + 1);
-        th_level_def level = {.walkable = &walkable, .walkable_count = 1};
+        th_level_def level = level_on(&walkable);
         level.obstacles = obstacles;
         level.obstacle_count = count;
-        th_goal_def exit = {.area = rectangle(goal, end - 2, -1, end, extent + 1)};
+        th_goal_def exit = th_goal_def_default(TH_GOAL_EXIT);
+        exit.area = rectangle(goal, end - 2, -1, end, extent + 1);
         const char *const names[] = {"far"};
         result =
             create_level(TH_BENCH_PILLARS, group, agents, &level,
@@ -99,10 +114,10 @@ static th_result create_door(const th_group_def *group, int agents, th_scene **s
     th_shape walkable = rectangle(ground, 0, 0, end, side);
     th_shape lines[2] = {{.points = walls[0], .point_count = 2},
                          {.points = walls[1], .point_count = 2}};
-    th_level_def level = {.walkable = &walkable, .walkable_count = 1};
+    th_level_def level = level_on(&walkable);
     level.walls = lines;
     level.wall_count = 2;
-    th_goal_def exit = {.has_line = true, .line = {{end, 0}, {end, side}}};
+    th_goal_def exit = exit_line((th_point){end, 0}, (th_point){end, side});
     const char *const names[] = {"out"};
     return create_level(TH_BENCH_DOOR, group, agents, &level, rectangle(start, 0, 0, side, side),
                         &exit, names, 1, scene, error);
@@ -137,9 +152,7 @@ static void add_exit(room_plan *plan, int r, bool east) {
     int k = plan->exit_count++;
     snprintf(plan->words[k], sizeof plan->words[k], "%s %d", east ? "east" : "west", r + 1);
     plan->names[k] = plan->words[k];
-    plan->exits[k] = (th_goal_def){.has_line = true};
-    plan->exits[k].line[0] = (th_point){x, y - ROOM_EXIT / 2};
-    plan->exits[k].line[1] = (th_point){x, y + ROOM_EXIT / 2};
+    plan->exits[k] = exit_line((th_point){x, y - ROOM_EXIT / 2}, (th_point){x, y + ROOM_EXIT / 2});
 }
 
 static th_result create_rooms(const th_group_def *group, int agents, th_scene **scene,
@@ -162,7 +175,7 @@ static th_result create_rooms(const th_group_def *group, int agents, th_scene **
         }
         th_point ground[4], start[4];
         th_shape walkable = rectangle(ground, 0, 0, extent, extent);
-        th_level_def level = {.walkable = &walkable, .walkable_count = 1};
+        th_level_def level = level_on(&walkable);
         level.walls = plan.walls;
         level.wall_count = plan.wall_count;
         th_shape area = rectangle(start, ROOM_INSET, 0, extent - ROOM_INSET, extent);
@@ -177,8 +190,28 @@ static th_result create_rooms(const th_group_def *group, int agents, th_scene **
     return result;
 }
 
+// ---- hall
+
+static th_result create_hall(const th_group_def *group, int agents, th_scene **scene,
+                             th_error *error) {
+    double side = sqrt(agents / ROOM_DENSITY), low = 0.45 * side, high = 0.55 * side;
+    double inset = 0.1 * side; // so that no agent leaves while timed
+    th_point ground[4], start[4];
+    th_shape walkable = rectangle(ground, 0, 0, side, side);
+    th_level_def level = level_on(&walkable);
+    th_goal_def exits[] = {exit_line((th_point){side, low}, (th_point){side, high}),
+                           exit_line((th_point){low, side}, (th_point){high, side}),
+                           exit_line((th_point){0, low}, (th_point){0, high}),
+                           exit_line((th_point){low, 0}, (th_point){high, 0})};
+    const char *const names[] = {"east", "north", "west", "south"};
+    return create_level(TH_BENCH_HALL, group, agents, &level,
+                        rectangle(start, inset, inset, side - inset, side - inset), exits, names, 4,
+                        scene, error);
+}
+
 static th_result create_walled(th_bench_scene which, const th_group_def *group, int agents,
                                th_scene **scene, th_error *error) {
+    if (which == TH_BENCH_HALL) return create_hall(group, agents, scene, error);
     if (which == TH_BENCH_PILLARS) return create_pillars(group, agents, scene, error);
     return which == TH_BENCH_DOOR ? create_door(group, agents, scene, error)
                                   : create_rooms(group, agents, scene, error);
@@ -187,7 +220,7 @@ static th_result create_walled(th_bench_scene which, const th_group_def *group, 
 // ---- all scenes
 
 const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT] = {
-    "circle", "block", "dense", "packed", "pillars", "door", "rooms"};
+    "circle", "block", "dense", "packed", "pillars", "door", "rooms", "hall"};
 
 static const double RADIUS = 0.2;          // [m]
 static const double CIRCLE_SPACING = 0.6;  // [m]

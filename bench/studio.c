@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "studio/studio.h"
 #include "bench/bench.h"
-#include "core/clock.h"
 #include "core/error.h"
-#include "studio/server.h"
+#include "core/system/system.h"
+#include "studio/exchange.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

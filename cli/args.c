@@ -297,15 +297,18 @@ const char *th_model_text(const char *given, char text[TH_MODEL_TEXT]) {
     return text;
 }
 
-bool th_read_colour(const th_command *command, const char *given, th_colour_by *colour_by) {
-    static const char *const words[] = {"speed", "density", "group"};
-    for (int i = 0; i < 3; ++i) {
+bool th_read_colour(const th_command *command, const char *given, bool moods,
+                    th_colour_by *colour_by) {
+    static const char *const words[] = {"speed", "density", "group", "mood"};
+    int count = moods ? 4 : 3;
+    for (int i = 0; i < count; ++i) {
         if (strcmp(given, words[i]) != 0) continue;
         *colour_by = (th_colour_by)i;
         return true;
     }
-    const char *nearest = th_suggest(given, words, 3);
-    th_complain(command, "--colour %s: give speed, density or group%s%s%s", given,
-                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    const char *nearest = th_suggest(given, words, count);
+    th_complain(command, "--colour %s: give speed, density%s%s%s%s", given,
+                moods ? ", group or mood" : " or group", nearest ? "; did you mean " : "",
+                nearest ? nearest : "", nearest ? "?" : "");
     return false;
 }

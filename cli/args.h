@@ -47,6 +47,13 @@ typedef struct th_option {
 #define TH_PLUGIN_OPTION(list) \
     { "plugin", TH_OPTION_LIST, list, "FILE.so", "models of your own; repeatable", 0, 0 }
 
+// For the verbs that load scenes of users.
+#define TH_LINKS_OPTION(flag)                                                                     \
+    {                                                                                             \
+        "allow-links", TH_OPTION_FLAG, flag, NULL, "let the scene read files outside its folder", \
+            0, 0                                                                                  \
+    }
+
 typedef struct th_command {
     const char *name;
     const char *operands; // "SCENE", or "" when there are none
@@ -90,7 +97,9 @@ char *th_command_line(const th_command *command, int argc, char **argv);
 // "cpu" or "cuda".
 bool th_read_backend(const th_command *command, const char *text, th_backend *backend);
 // --colour: speed, density or group; false: complained.
-bool th_read_colour(const th_command *command, const char *given, th_colour_by *colour_by);
+// `moods`: "mood" may be given, too, which recordings do not keep.
+bool th_read_colour(const th_command *command, const char *given, bool moods,
+                    th_colour_by *colour_by);
 // "m" or "cm", as metres.
 bool th_read_unit(const th_command *command, const char *text, double *unit);
 // "100:800", "100:" or ":800"; -1: no last one.

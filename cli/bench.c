@@ -1,12 +1,12 @@
 // throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.h"
 #include "cli/terminal.h"
-#include <omp.h>
+#include "core/system/system.h"
 #include <stdio.h>
 #include <string.h>
 
 typedef struct bench_settings {
-    const char *scene, *model, *behave, *filter, *device, *csv, *out, *scaling;
+    const char *scene, *model, *behave, *filter, *device, *csv, *out, *scaling, *cells;
     th_backend backend; // of `device`
     long long agents, threads, seed;
     double step, limit, wall;
@@ -51,16 +51,16 @@ static int run_one(const th_command *command, const bench_settings *s) {
 static bool complete(const th_command *command, bench_settings *s) {
     if (!th_read_backend(command, s->device, &s->backend)) return false;
     // A figure without its number of threads says little, so 0 does not stay 0.
-    if (s->threads == 0) s->threads = omp_get_num_procs();
+    if (s->threads == 0) s->threads = th_core_count();
     if (!s->scene) s->scene = "block";
     bool built_in = th_bench_find_scene(s->scene) != TH_BENCH_SCENE_COUNT;
     if (!built_in && !strpbrk(s->scene, "./")) {
         const char *nearest = th_suggest(s->scene, th_bench_scene_names, TH_BENCH_SCENE_COUNT);
-        th_complain(command,
-                    "--scene %s: give circle, block, dense, packed, pillars, door, rooms or a "
-                    "scene file%s%s%s",
-                    s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "",
-                    nearest ? "?" : "");
+        th_complain(
+            command,
+            "--scene %s: give circle, block, dense, packed, pillars, door, rooms, hall or a "
+            "scene file%s%s%s",
+            s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
         return false;
     }
     if (!built_in && (s->model || s->behave || s->filter || s->agents > 0)) {
@@ -98,7 +98,7 @@ static int run_record(const th_command *command, const bench_settings *s) {
     th_bench_recording_def def = {
         .agents = (int)s->agents, .threads = (int)s->threads, .folder = s->out, .csv = s->csv};
     def.quiet = s->quiet;
-    if (def.threads == 0) def.threads = omp_get_num_procs();
+    if (def.threads == 0) def.threads = th_core_count();
     th_error error = {0};
     bool same_hash = true;
     th_result result = th_bench_recording(&def, &same_hash, &error);
@@ -114,7 +114,7 @@ static int run_uic(const th_command *command, const bench_settings *s) {
         return TH_EXIT_USAGE;
     }
     th_bench_uic_def def = {s->scene, (int)s->threads, s->csv, s->quiet, th_interrupted};
-    if (def.threads == 0) def.threads = omp_get_num_procs();
+    if (def.threads == 0) def.threads = th_core_count();
     th_error error = {0};
     th_watch_interrupt();
     th_result result =
@@ -133,7 +133,7 @@ static int run_continuum(const th_command *command, const bench_settings *s) {
     th_backend backend;
     if (!th_read_backend(command, s->device, &backend)) return TH_EXIT_USAGE;
     th_bench_continuum_def def = {(int)s->threads, backend, s->csv, th_interrupted};
-    if (def.threads == 0) def.threads = omp_get_num_procs();
+    if (def.threads == 0) def.threads = th_core_count();
     th_error error = {0};
     th_watch_interrupt();
     th_result result = th_bench_continuum(&def, &error);
@@ -170,7 +170,7 @@ static int run_own_model(const th_command *command, const bench_settings *s) {
         return TH_EXIT_USAGE;
     }
     th_bench_own_model_def def = {(int)s->agents, (int)s->threads, s->csv};
-    if (def.threads == 0) def.threads = omp_get_num_procs();
+    if (def.threads == 0) def.threads = th_core_count();
     th_error error = {0};
     return conclude(command, th_bench_own_model(&def, &error), &error);
 }
@@ -193,6 +193,22 @@ static int run_scaling(const th_command *command, const bench_settings *s) {
     return conclude(command, th_bench_scaling(&def, &error), &error);
 }
 
+static int run_cells(const th_command *command, const bench_settings *s) {
+    if (s->model || s->behave || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0) {
+        th_complain(command, "--cells takes a scene file with uic as --scene, --limit and --csv");
+        return TH_EXIT_USAGE;
+    }
+    const th_bench_cells_def def = {.scene = s->scene ? s->scene : "scenes/uic/circle_10k.json",
+                                    .plot = s->cells,
+                                    .csv = s->csv,
+                                    .limit = s->limit > 0 ? s->limit : 1e6,
+                                    .stopped = th_interrupted};
+    th_error error = {0};
+    th_watch_interrupt();
+    return conclude(command, th_bench_cells(&def, &error), &error);
+}
+
 #ifdef TH_STUDIO
 static int run_studio(const th_command *command, const bench_settings *s) {
     if (s->scene || s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
@@ -211,7 +227,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
         {"scene", TH_OPTION_TEXT, &s.scene, "S",
-         "circle, block, dense, packed, pillars, door, rooms or a scene file", 0, 0},
+         "circle, block, dense, packed, pillars, door, rooms, hall or a scene file", 0, 0},
         {"model", TH_OPTION_TEXT, &s.model, "M", "a move model, see `throng list models`", 0, 0},
         {"behave", TH_OPTION_TEXT, &s.behave, "B", "a behaviour, see `throng list models`", 0, 0},
         {"filter", TH_OPTION_TEXT, &s.filter, "F", "densesense, or densesense:PRESET", 0, 0},
@@ -246,6 +262,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
          "cost per person of uic and orca, or --model, from 1000 people to 4 million: table, plot",
          0, 0},
+        {"cells", TH_OPTION_TEXT, &s.cells, "PNG",
+         "work of uic's pressure against the cells on which it acts: plot", 0, 0},
 #ifdef TH_STUDIO
         {"studio", TH_OPTION_FLAG, &s.studio, NULL,
          "frames per second of the studio, and its share of the time", 0, 0},
@@ -268,6 +286,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (s.judge) return run_judge(command, &s);
     if (s.own_model) return run_own_model(command, &s);
     if (s.scaling) return run_scaling(command, &s);
+    if (s.cells) return run_cells(command, &s);
 #ifdef TH_STUDIO
     if (s.studio) return run_studio(command, &s);
 #endif

@@ -10,7 +10,8 @@ static void print_findings(const char *path, const th_findings *findings) {
     const th_finding *list = th_findings_list(findings, &count);
     for (int k = 0; k < count; ++k)
         printf("%s: %s: %s%s%s\n", path,
-               list[k].severity == TH_CAUTION ? "warning" : th_severity_name(list[k].severity),
+               list[k].severity == TH_SEVERITY_CAUTION ? "warning"
+                                                       : th_severity_name(list[k].severity),
                list[k].text, *list[k].cure ? " " : "", list[k].cure);
 }
 
@@ -46,22 +47,23 @@ static void print_rooms(const th_scene_view *scene) {
 }
 
 static int run_check(const th_command *command, int argc, char **argv) {
-    bool quiet = false;
+    bool quiet = false, allow_links = false;
     th_text_list overrides = {0}, plugins = {0};
     const th_option options[] = {
         {"set", TH_OPTION_LIST, &overrides, "PATH=VALUE", "change a value of the scene; repeatable",
          0, 0},
         TH_PLUGIN_OPTION(&plugins),
+        TH_LINKS_OPTION(&allow_links),
         {"quiet", TH_OPTION_FLAG, &quiet, NULL, "say nothing when the scene is good", 0, 0},
     };
     const char *path = NULL;
-    th_parse_result parsed = th_args_parse(command, options, 3, argc, argv, &path);
+    th_parse_result parsed = th_args_parse(command, options, 4, argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
 
     th_scene *scene = NULL;
     th_world *world = NULL;
     int code = th_load_plugins(&plugins);
-    if (code == TH_EXIT_OK) code = th_load_scene(path, &overrides, &scene);
+    if (code == TH_EXIT_OK) code = th_load_scene(path, &overrides, allow_links, &scene);
     if (code != TH_EXIT_OK) return code;
     // Only placing the people tells whether they fit.
     code = th_make_world(path, scene, -1, 1, 0, TH_BACKEND_CPU, &world);

@@ -1,7 +1,7 @@
 // throng experiment: experiments with people, repeated with every model. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
-#include "core/clock.h"
 #include "core/pool.h"
+#include "core/system/system.h"
 #include "report/folder.h"
 #include "validate/experiments.h"
 #include <string.h>
@@ -118,7 +118,7 @@ static int run(const th_command *command, int argc, char **argv) {
          0, 0},
         {"radius", TH_OPTION_REAL, &radius, "R", "all: of all people [m]", 0.05, 1},
         {"only", TH_OPTION_TEXT, &only, "WHERE",
-         "all: one_way, single_file, two_way, doors, lock_ups or time_step", 0, 0},
+         "all: one_way, single_file, two_way, two_way_ends, corner, doors, ...", 0, 0},
         {"force", TH_OPTION_FLAG, &force, NULL, "write into a folder that holds something", 0, 0},
         {"quiet", TH_OPTION_FLAG, &quiet, NULL, "no progress line", 0, 0},
     };

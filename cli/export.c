@@ -60,31 +60,76 @@ static void pack_json(packed *p, json_t *object) {
     free(text);
 }
 
+// ---- frames
+
+typedef struct frame_buffer {
+    unsigned char *bytes;
+    size_t room;
+} frame_buffer;
+
+static bool has_room(packed *p, frame_buffer *buffer, size_t size) {
+    if (size <= buffer->room) return true;
+    unsigned char *grown = realloc(buffer->bytes, size * 5 / 4);
+    if (!grown) {
+        p->failed = true;
+        return false;
+    }
+    buffer->bytes = grown;
+    buffer->room = size * 5 / 4;
+    return true;
+}
+
+static void pack_people(packed *p, const th_studio_moment *moment, const th_studio_frame *frame,
+                        frame_buffer *buffer) {
+    const th_studio_view everything = {0};
+    if (!has_room(p, buffer, th_studio_people_room(moment))) return;
+    size_t size = th_studio_write_people(moment, &everything, frame, buffer->bytes);
+    pack_message(p, 2, buffer->bytes, size);
+}
+
+// The density of every level, so that the page shows the figures of the report.
+static void pack_density(packed *p, const th_studio_moment *moment, const th_studio_frame *frame,
+                         frame_buffer *buffer) {
+    for (int l = 0; l < moment->catalogue->level_count && !p->failed; ++l) {
+        th_studio_field field;
+        p->failed = !th_studio_map_people(moment, TH_LAYER_DENSITY, l, &field);
+        if (p->failed) return;
+        field.layer = th_studio_find_layer(moment->catalogue, "density");
+        if (has_room(p, buffer, th_studio_field_room(&field, false)))
+            pack_message(p, 2, buffer->bytes,
+                         th_studio_write_field(moment, &field, frame, buffer->bytes));
+        th_studio_field_release(&field);
+    }
+}
+
+// Seconds between two maps: one, and more where all maps would take more than 128 MB before they are compressed.
+static double map_interval(const th_studio_history *h) {
+    const double map_bytes = 128e6;
+    const th_studio_catalogue *catalogue = h->moments[h->first]->catalogue;
+    double cells = 0.0, span = h->moments[h->count - 1]->time - h->moments[h->first]->time;
+    for (int l = 0; l < catalogue->level_count; ++l)
+        cells += (double)catalogue->kernels[l].nx * (double)catalogue->kernels[l].ny;
+    return fmax(1.0, cells * span / map_bytes);
+}
+
 static void pack_frames(packed *p, const th_studio *studio, double fps) {
     const th_studio_history *h = &studio->history;
-    const th_studio_view everything = {0};
-    unsigned char *buffer = NULL;
-    size_t room = 0;
-    double next = -1e30;
-    uint32_t number = 0;
+    if (h->count <= h->first) return;
+    frame_buffer buffer = {0};
+    double next = -1e30, next_map = -1e30, between = map_interval(h);
+    th_studio_frame frame = {0};
     for (int k = h->first; k < h->count && !p->failed; ++k) {
         const th_studio_moment *moment = h->moments[k];
         if (moment->time < next - 1e-6 && k + 1 < h->count) continue;
         next = moment->time + 1.0 / fps;
-        if (room < th_studio_people_room(moment)) {
-            room = th_studio_people_room(moment) * 5 / 4;
-            unsigned char *grown = realloc(buffer, room);
-            if (!grown) {
-                p->failed = true;
-                break;
-            }
-            buffer = grown;
+        frame.number++;
+        if (moment->time >= next_map - 1e-6) {
+            next_map = moment->time + between;
+            pack_density(p, moment, &frame, &buffer);
         }
-        th_studio_frame frame = {.number = ++number, .colour = 0};
-        size_t size = th_studio_write_people(moment, &everything, &frame, buffer);
-        pack_message(p, 2, buffer, size);
+        pack_people(p, moment, &frame, &buffer);
     }
-    free(buffer);
+    free(buffer.bytes);
 }
 
 static bool pack_recording(packed *p, th_studio *studio, double fps) {
@@ -265,7 +310,7 @@ static int run_export(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &run);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (!th_read_colour(command, o.colour, &o.colour_by)) return TH_EXIT_USAGE;
+    if (!th_read_colour(command, o.colour, false, &o.colour_by)) return TH_EXIT_USAGE;
     if (strcmp(o.view, "plan") != 0 && strcmp(o.view, "3d") != 0) {
         th_complain(command, "--view is plan or 3d");
         return TH_EXIT_USAGE;

@@ -40,6 +40,7 @@ static json_t *limits_json(const th_model *move) {
 }
 
 static json_t *sections_json(const th_model *model);
+static json_t *group_keys_json(const th_model *model);
 static json_t *model_json(const th_model *model) {
     json_t *params = json_array(), *presets = json_array();
     for (int i = 0; i < model->param_count; ++i) {
@@ -61,23 +62,32 @@ static json_t *model_json(const th_model *model) {
     for (int d = 0; d < TH_DECISIONS; ++d)
         if (model->decides >> d & 1)
             json_array_append_new(decides, json_string(th_decision_name((th_decision)(1 << d))));
-    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "stage", th_stage_name(model->stage),
-                     "name", model->name, "doc", model->doc, "source", model->source, "decides",
-                     decides, "parameters", params, "presets", presets, "limits", limits,
-                     "sections", sections_json(model));
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "stage",
+                     th_stage_name(model->stage), "name", model->name, "doc", model->doc, "source",
+                     model->source, "decides", decides, "parameters", params, "presets", presets,
+                     "limits", limits, "sections", sections_json(model), "group_keys",
+                     group_keys_json(model));
 }
 
 // The JSON Schema of a key of a model's section.
 static json_t *key_schema(const th_key_info *key) {
     json_t *schema = json_pack("{s:s}", "description", key->doc);
     if (key->kind == TH_KEY_NUMBER)
-        json_object_update_new(schema, json_pack("{s:s,s:f,s:f}", "type", "number", "minimum",
-                                                 key->min, "maximum", key->max));
+        json_object_update_new(schema,
+                               json_pack("{s:s,s:f,s:f}", "type", "number",
+                                         key->above ? "exclusiveMinimum" : "minimum", key->min,
+                                         key->below ? "exclusiveMaximum" : "maximum", key->max));
+    if (key->kind == TH_KEY_NAME)
+        json_object_update_new(
+            schema, json_pack("{s:s,s:i,s:i}", "type", "string", "minLength", 1, "maxLength", 100));
     if (key->kind == TH_KEY_GOAL) json_object_set_new(schema, "type", json_string("string"));
     if (key->kind == TH_KEY_LINE)
         json_object_update_new(schema, json_pack("{s:s,s:i,s:{s:s}}", "type", "array", "minItems",
                                                  2, "items", "$ref", "#/$defs/point"));
     if (key->kind == TH_KEY_AREA) json_object_set_new(schema, "$ref", json_string("#/$defs/shape"));
+    if (key->kind == TH_KEY_NUMBER && isfinite(key->value))
+        json_object_set_new(schema, "default", json_real(key->value));
+    if (key->kind == TH_KEY_NAME) json_object_set_new(schema, "default", json_string(key->words));
     if (key->kind != TH_KEY_WORD) return schema;
     json_t *words = json_array();
     for (const char *at = key->words; *at;) {
@@ -85,12 +95,18 @@ static json_t *key_schema(const th_key_info *key) {
         json_array_append_new(words, json_stringn(at, size));
         at += size + (at[size] == ' ');
     }
+    json_object_set(schema, "default", json_array_get(words, (size_t)key->value));
     json_object_set_new(schema, "enum", words);
     return schema;
 }
 
+// Marks the parts of the schema that come from a model.
+static json_t *declared_by(const th_model *model) {
+    return json_sprintf("declared by the %s model %s", th_stage_name(model->stage), model->name);
+}
+
 // The part of the scene's JSON Schema that a model brings along.
-static json_t *section_schema(const th_section_info *section) {
+static json_t *section_schema(const th_model *model, const th_section_info *section) {
     json_t *keys = json_object(), *required = json_array();
     json_object_set_new(
         keys, "id",
@@ -109,17 +125,34 @@ static json_t *section_schema(const th_section_info *section) {
         if (section->keys[k].required)
             json_array_append_new(required, json_string(section->keys[k].name));
     }
-    return json_pack("{s:s,s:s,s:i,s:{s:s,s:b,s:o,s:o}}", "description", section->doc, "type",
-                     "array", "maxItems", section->max_items > 0 ? section->max_items : 1000,
-                     "items", "type", "object", "additionalProperties", 0, "properties", keys,
-                     "required", required);
+    return json_pack("{s:o,s:s,s:s,s:i,s:{s:s,s:b,s:o,s:o}}", "$comment", declared_by(model),
+                     "description", section->doc, "type", "array", "maxItems",
+                     section->max_items > 0 ? section->max_items : 1000, "items", "type", "object",
+                     "additionalProperties", 0, "properties", keys, "required", required);
 }
 
 static json_t *sections_json(const th_model *model) {
     json_t *sections = json_object();
     for (int s = 0; s < model->section_count; ++s)
-        json_object_set_new(sections, model->sections[s].name, section_schema(&model->sections[s]));
+        json_object_set_new(sections, model->sections[s].name,
+                            section_schema(model, &model->sections[s]));
     return sections;
+}
+
+// The keys that its sections add to groups.
+static json_t *group_keys_json(const th_model *model) {
+    json_t *keys = json_object();
+    for (int s = 0; s < model->section_count; ++s) {
+        const th_section_info *section = &model->sections[s];
+        if (!section->group_key) continue;
+        json_object_set_new(keys, section->group_key,
+                            json_pack("{s:o,s:s,s:[{s:s,s:{s:s}},{s:s,s:{s:s,s:i,s:i}}]}",
+                                      "$comment", declared_by(model), "description",
+                                      section->group_doc, "oneOf", "type", "array", "items", "type",
+                                      "string", "type", "object", "additionalProperties", "type",
+                                      "number", "minimum", 0, "maximum", 10));
+    }
+    return keys;
 }
 
 static json_t *everything_json(void) {
@@ -175,6 +208,19 @@ static void print_decisions(const th_model *model) {
     if (model->decides) printf("\n");
 }
 
+// A section of the scene file and its keys.
+static void print_section(const th_section_info *section) {
+    printf("  %-23s   scene: \"%s\": %s\n", "", section->name, section->doc);
+    for (int k = 0; k < section->key_count; ++k) {
+        const th_key_info *key = &section->keys[k];
+        printf("  %-23s     %-10s %s%s%s\n", "", key->name, key->doc,
+               key->kind == TH_KEY_WORD ? " One of: " : "",
+               key->kind == TH_KEY_WORD ? key->words : "");
+    }
+    if (section->group_key)
+        printf("  %-23s   group: \"%s\": %s\n", "", section->group_key, section->group_doc);
+}
+
 static void print_models(void) {
     int count = 0;
     const th_model *const *models = th_models(&count);
@@ -185,9 +231,7 @@ static void print_models(void) {
                models[i]->doc);
         printf("  %-23s   source: %s\n", "", models[i]->source);
         print_decisions(models[i]);
-        for (int k = 0; k < models[i]->section_count; ++k)
-            printf("  %-23s   scene: \"%s\": %s\n", "", models[i]->sections[k].name,
-                   models[i]->sections[k].doc);
+        for (int k = 0; k < models[i]->section_count; ++k) print_section(&models[i]->sections[k]);
         for (int k = 0; k < models[i]->preset_count; ++k)
             printf("  %-23s   preset %s: %s\n", "", models[i]->presets[k].name,
                    models[i]->presets[k].doc ? models[i]->presets[k].doc : "");

@@ -68,7 +68,7 @@ static int read_ground(request *r) {
     if (!r->walkable || strchr(r->walkable, '(')) return TH_EXIT_OK;
     if (ends_with(r->walkable, ".json")) {
         th_scene *scene = NULL;
-        int code = th_load_scene(r->walkable, NULL, &scene);
+        int code = th_load_scene(r->walkable, NULL, false, &scene);
         if (code != TH_EXIT_OK) return code;
         if (r->level < th_scene_view_of(scene)->level_count)
             r->ground = th_scene_level_wkt(scene, (int)r->level);
@@ -118,10 +118,10 @@ static int write_results(const request *r, const th_survey *survey) {
 }
 
 // What the maps of the whole ground say; nothing where no scene can be made of it.
-static void print_recording_findings(const request *r) {
+static void print_recording_findings(const th_survey *survey) {
     th_findings *findings = NULL;
     th_error error = {0};
-    if (th_motion_findings(r->path, &r->def.motion, r->def.walkable, &findings, &error) != TH_OK)
+    if (th_survey_findings(survey, &findings, &error) != TH_OK)
         printf("\nfindings: none could be made: %s\n", error.message);
     th_print_findings(findings);
     th_findings_destroy(findings);
@@ -145,7 +145,7 @@ static int measure(request *r) {
         return result == TH_BAD_ARGUMENT ? TH_EXIT_USAGE : code;
     }
     if (!r->quiet) th_survey_print(stdout, r->path, survey);
-    if (!r->quiet && !survey->stopped) print_recording_findings(r);
+    if (!r->quiet && !survey->stopped) print_recording_findings(survey);
     int code = r->out ? write_results(r, survey) : TH_EXIT_OK;
     if (code == TH_EXIT_OK && survey->stopped) code = TH_EXIT_INTERRUPTED;
     th_survey_destroy(survey);

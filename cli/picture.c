@@ -1,13 +1,13 @@
 // throng picture: PNGs of the plan with all people on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "core/error.h"
 #include "core/statistics.h"
 #include "observe/kernel.h"
 #include "report/folder.h"
 
 // For the doors' state at the start; afterwards events tell.
 #include "throng/scene_view.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct picture_settings {
     const char *at, *out, *colour;
     long long seed, threads, width;
     double step;
-    bool quiet;
+    bool quiet, allow_links;
     th_text_list overrides, plugins;
     double times[TIMES_MAX]; // ascending [s]
     int time_count;
@@ -153,6 +153,26 @@ static th_plan_influence *take_bodies(th_world *world, const th_moment *crowd, i
     return all;
 }
 
+// Where agents that watch a place of interest look. NULL: no memory.
+static th_vec2 *take_watched(th_world *world) {
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
+    int count = th_world_agent_count(world);
+    th_vec2 *watched = calloc((size_t)count + 1, sizeof *watched);
+    const uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_ACCESS_READ);
+    const uint32_t *group = th_world_map(world, TH_FIELD_GROUP, TH_ACCESS_READ);
+    const uint32_t *leg = th_world_map(world, TH_FIELD_LEG, TH_ACCESS_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
+    bool good = watched && phase && group && leg && x && y;
+    for (int i = 0; good && i < count; ++i)
+        if (phase[i] == TH_PHASE_WAITING && group[i] < (uint32_t)scene->group_count)
+            watched[i] =
+                th_watched_from(scene, &scene->groups[group[i]], leg[i], (th_vec2){x[i], y[i]});
+    if (good) return watched;
+    free(watched);
+    return NULL;
+}
+
 static void note_doors(const th_world *world, bool *door_closed, int door_count) {
     int count = 0;
     const th_event *events = th_world_events(world, &count, NULL);
@@ -167,9 +187,12 @@ static void note_doors(const th_world *world, bool *door_closed, int door_count)
 static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, const char *path,
                     bool first) {
     th_world_moment crowd = {0};
+    th_error error = {0};
     float *density = NULL;
+    uint8_t *moods = NULL;
+    th_vec2 *watched = take_watched(world);
     th_plan_influence *influences = NULL, *bodies = NULL;
-    bool good = th_world_moment_take(&crowd, world, TH_DRAWN);
+    bool good = watched && th_world_moment_take(&crowd, world, TH_DRAWN);
     if (good) {
         bodies = take_bodies(world, &crowd.moment, &view->body_count);
         good = bodies != NULL;
@@ -182,31 +205,41 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
         density = th_people_density(view->scene, &crowd.moment);
         good = density != NULL;
     }
+    if (good && s->colour_by == TH_BY_MOOD) {
+        moods = malloc((size_t)th_world_agent_count(world) + 1);
+        if (moods) th_world_moods(world, moods);
+        good = moods != NULL;
+    }
     if (good) {
         // One frame for the whole series, so that pictures can be put over each other.
         if (first) view->box = th_plan_box(view->scene, &crowd.moment);
         view->crowd = &crowd.moment;
         view->density = density;
+        view->moods = moods;
+        view->watched = watched;
         view->influences = influences;
         view->bodies = bodies;
         view->time = th_world_time(world);
         view->left = th_world_statistics(world).left;
-        good = th_plan_draw(view, path);
+        good = th_plan_draw(view, path, &error) == TH_OK;
     }
     view->crowd = NULL;
     view->density = NULL;
+    view->moods = NULL;
+    view->watched = NULL;
     view->influences = NULL;
     view->influence_count = view->body_count = 0;
     view->bodies = NULL;
     free(density);
+    free(moods);
+    free(watched);
     free(influences);
     free(bodies);
     th_world_moment_release(&crowd);
     if (good) return TH_EXIT_OK;
-    fprintf(stderr,
-            "%s: the picture could not be written: %s; free space or choose another --out\n", path,
-            errno ? strerror(errno) : "no memory");
-    return TH_EXIT_FAILED;
+    if (error.code == TH_OK)
+        th_fail(&error, TH_NO_MEMORY, "", "no memory for the picture; give a smaller --width");
+    return th_report_failure(path, &error);
 }
 
 static int draw_series(const char *scene_path, th_world *world, picture_settings *s) {
@@ -258,7 +291,8 @@ static int run_picture(const th_command *command, int argc, char **argv) {
         {"at", TH_OPTION_TEXT, &s.at, "T,T,...", "simulated times [s] (default 0)", 0, 0},
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder, made when missing (default pictures)", 0,
          0},
-        {"colour", TH_OPTION_TEXT, &s.colour, "BY", "speed (default), density or group", 0, 0},
+        {"colour", TH_OPTION_TEXT, &s.colour, "BY", "speed (default), density, group or mood", 0,
+         0},
         {"layer", TH_OPTION_LIST, &s.layers, "NAME",
          "also draw rooms, or what drives people in that model", 0, 0},
         {"people", TH_OPTION_TEXT, &s.people, "N,N,...",
@@ -272,20 +306,21 @@ static int run_picture(const th_command *command, int argc, char **argv) {
         {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
         TH_PLUGIN_OPTION(&s.plugins),
+        TH_LINKS_OPTION(&s.allow_links),
         {"quiet", TH_OPTION_FLAG, &s.quiet, NULL, "no progress line and no file names", 0, 0},
     };
     const char *path = NULL;
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (!read_times(command, &s) || !th_read_colour(command, s.colour, &s.colour_by))
+    if (!read_times(command, &s) || !th_read_colour(command, s.colour, true, &s.colour_by))
         return TH_EXIT_USAGE;
 
     th_scene *scene = NULL;
     th_world *world = NULL;
     int code = th_load_plugins(&s.plugins);
     if (code == TH_EXIT_OK && !read_layers(command, &s)) return TH_EXIT_USAGE;
-    if (code == TH_EXIT_OK) code = th_load_scene(path, &s.overrides, &scene);
+    if (code == TH_EXIT_OK) code = th_load_scene(path, &s.overrides, s.allow_links, &scene);
     if (code != TH_EXIT_OK) return code;
     code = th_make_world(path, scene, s.seed, (int)s.threads, s.step, TH_BACKEND_CPU, &world);
     th_error error = {0};

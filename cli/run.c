@@ -8,7 +8,7 @@ typedef struct run_options {
     long long seed, threads, runs, jobs; // 0: not given
     double max_time, step, fps, until_ci;
     const char *out, *record, *checkpoint, *device;
-    bool json, quiet, force, no_report;
+    bool json, quiet, force, no_report, allow_links;
     th_text_list overrides, plugins;
 } run_options;
 
@@ -27,6 +27,7 @@ static th_runs_def definition_of(const run_options *o) {
     th_runs_def def = th_runs_def_default();
     def.sets = o->overrides.items;
     def.set_count = o->overrides.count;
+    def.allow_links = o->allow_links;
     def.plugins = o->plugins.items;
     def.plugin_count = o->plugins.count;
     def.seed = (uint64_t)o->seed;
@@ -72,6 +73,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
         TH_PLUGIN_OPTION(&o.plugins),
+        TH_LINKS_OPTION(&o.allow_links),
         {"max-time", TH_OPTION_REAL, &o.max_time, "S",
          "stop at this simulated time [s], earlier or later than the scene's end", 1e-3, 1e9},
         {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},

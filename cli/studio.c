@@ -2,7 +2,7 @@
 #include "studio/studio.h"
 #include "cli/terminal.h"
 #include "core/file.h"
-#include "studio/server.h"
+#include "studio/exchange.h"
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@ typedef struct sweep_options {
     long long seed, runs, jobs, threads; // 0: not given
     double step, max_time, until_ci;
     const char *out;
-    bool force, quiet;
+    bool force, quiet, allow_links;
     th_text_list vary, overrides, plugins;
 } sweep_options;
 
@@ -30,6 +30,7 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene for all combinations; repeatable", 0, 0},
         TH_PLUGIN_OPTION(&o.plugins),
+        TH_LINKS_OPTION(&o.allow_links),
         {"max-time", TH_OPTION_REAL, &o.max_time, "S", "stop runs at this simulated time [s]", 1e-3,
          1e9},
         {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
@@ -44,6 +45,7 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
     def.vary_count = o.vary.count;
     def.sets = o.overrides.items;
     def.set_count = o.overrides.count;
+    def.allow_links = o.allow_links;
     def.plugins = o.plugins.items;
     def.plugin_count = o.plugins.count;
     def.seed = (uint64_t)o.seed;

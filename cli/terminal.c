@@ -1,6 +1,6 @@
 // Error lines, progress, Ctrl-C and the printing of runs. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
-#include "core/clock.h"
+#include "core/system/system.h"
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -75,8 +75,9 @@ int th_load_plugins(const th_text_list *plugins) {
     return TH_EXIT_OK;
 }
 
-int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene) {
-    th_scene_options options = {0};
+int th_load_scene(const char *path, const th_text_list *overrides, bool allow_links,
+                  th_scene **scene) {
+    th_scene_options options = {.allow_links = allow_links};
     options.overrides = overrides ? overrides->items : NULL;
     options.override_count = overrides ? overrides->count : 0;
     th_error error = {0};
@@ -380,8 +381,9 @@ void th_print_findings(const th_findings *findings) {
     if (count > 0) printf("\nfindings\n");
     for (int i = 0; i < count; ++i) {
         char text[2000];
-        snprintf(text, sizeof text, "%s%s%s%s", list[i].severity == TH_DANGER ? "DANGER: " : "",
-                 list[i].text, *list[i].cure ? " " : "", list[i].cure);
+        snprintf(text, sizeof text, "%s%s%s%s",
+                 list[i].severity == TH_SEVERITY_DANGER ? "DANGER: " : "", list[i].text,
+                 *list[i].cure ? " " : "", list[i].cure);
         print_wrapped(text);
     }
 }

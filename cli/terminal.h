@@ -23,7 +23,8 @@ const char *th_printable(char *out, size_t size, const char *text, bool lines);
 // Loads --plugin libraries; on failure reports and returns its exit code.
 int th_load_plugins(const th_text_list *plugins);
 // Loads a scene with --set overrides; on failure reports and returns its exit code.
-int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);
+int th_load_scene(const char *path, const th_text_list *overrides, bool allow_links,
+                  th_scene **scene);
 // Makes a world; negative seed: the scene's. On failure reports and returns its exit code.
 int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
                   th_backend backend, th_world **world);

@@ -1,7 +1,7 @@
 // throng validate: the verification suites with one choice of models. SPDX-License-Identifier: Apache-2.0
 #include "validate/validate.h"
 #include "cli/terminal.h"
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "report/folder.h"
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,8 @@ static const th_param_info params[] = {
     {"time_gap", "s", 0.1, 5, 1, "Tordeux 2016", "gap to the person ahead, divided by the speed"},
     {"strength", "-", 0, 20, 3, "Tordeux 2016", "how strongly people turn away from others"},
     {"range", "m", 0.01, 1, 0.1, "Tordeux 2016", "how fast that fades with the distance"}};
-static const th_field_info fields[] = {{"held_up", true, true, "time lost to others so far [s]"}};
+static const th_field_info fields[] = {
+    {"held_up", true, true, "time lost to others so far [s]", "time lost to others"}};
 
 static void turn_away(const th_agent *me, th_vec2 from, float gap, th_vec2 *to) {
     float dx = me->position.x - from.x, dy = me->position.y - from.y;

@@ -1,4 +1,4 @@
-// A model with scene data of its own: moving walkways. A walkway is a band along a line that carries whoever walks on it
+// A model with scene data of its own: moving walkways. A walkway is a band along a line that carries the agents on it
 // onwards with its speed. The section "walkways" of the scene file is declared here and nowhere else: the loader, plans,
 // `throng list` and the schema know it from this file. docs/own-model.md explains it. SPDX-License-Identifier: Apache-2.0
 #include <math.h>

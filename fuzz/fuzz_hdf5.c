@@ -3,7 +3,7 @@
 // HDF5 writes it, and our reader must refuse it or give frames in order. All in this process: what the reader would
 // send goes through a file in memory. An input that begins with "TH5T" is what a reader sent.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "record/hdf5.h"
 #include "trajectory_file.h"
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 // without it. A good variation loads the scene with its first and last values, as a sweep does.
 //   build-fuzz/fuzz/fuzz_override -max_len=512 -max_total_time=60 fuzz/corpus/override
 // SPDX-License-Identifier: Apache-2.0
-#include "run/vary.h"
+#include "run/runs.h"
 #include "throng/throng.h"
 #include <stdint.h>
 #include <stdio.h>

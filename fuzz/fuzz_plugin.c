@@ -77,8 +77,8 @@ static void fill_lists(input *in, th_model *m) {
     for (int i = 0; i < 8; ++i) {
         params[i] =
             (th_param_info){word(in), word(in), number(in), number(in), number(in), "s", "d"};
-        fields[i] =
-            (th_field_info){word(in), next(in) % 2, next(in) % 2, next(in) % 8 ? "d" : NULL};
+        fields[i] = (th_field_info){word(in), next(in) % 2, next(in) % 2, next(in) % 8 ? "d" : NULL,
+                                    next(in) % 2 ? "l" : NULL};
     }
     for (int i = 0; i < 4; ++i) preset_params[i] = (th_param){word(in), number(in)};
     for (int i = 0; i < 2; ++i)

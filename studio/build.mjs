@@ -23,9 +23,9 @@ function sceneLists() {
                 : value.type === "string"
                   ? "text"
                   : "";
-    return Object.entries(schema.properties).flatMap(([list, { items, description }]) => {
+    return Object.entries(schema.properties).flatMap(([list, { items, description, $comment }]) => {
         const { area, line, ...others } = items?.properties ?? {};
-        if (!area && !line) return [];
+        if ((!area && !line) || $comment) return []; // a model declares it: the server tells
         const options = Object.entries(others)
             .filter(([name, value]) => name !== "id" && name !== "level" && kind(name, value) && !value.$ref)
             .map(([name, value]) => ({
@@ -38,7 +38,22 @@ function sceneLists() {
                 max: value.maximum ?? value.exclusiveMaximum ?? null,
             }));
         const place = area ? "area" : line.$ref ? "line" : "path"; // a line of two points, or of as many as one likes
-        return [{ list, doc: description, place, required: items.required ?? [], options }];
+        const item = list.replace(/(_area)?s$/, ""),
+            key = area ? "area" : "line";
+        return [
+            {
+                list,
+                item,
+                doc: description,
+                place,
+                key,
+                model: "",
+                colour: "",
+                leads: false,
+                required: items.required ?? [],
+                options,
+            },
+        ];
     });
 }
 const define = { SCENE_LISTS: JSON.stringify(sceneLists()) };

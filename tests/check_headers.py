@@ -47,6 +47,17 @@ def declared(header):
     return re.findall(r"^TH_\w*API\s[^;(]*?\b(th_\w+)\(", text, flags=re.M)
 
 
+def check_plugin_layout():
+    """A plugin brings the sizes of all structs that it sees; definitions are for programs, and have cookies."""
+    text = {name: (ROOT / "include" / "throng" / f"{name}.h").read_text() for name in ("base", "scene", "scene_view", "world", "model")}
+    structs = {name: re.findall(r"^typedef (?:struct|union) (th_\w+) \{", content, flags=re.M) for name, content in text.items()}
+    seen = set(structs["base"] + structs["scene_view"] + structs["world"] + structs["model"]) - {"th_allocator"}
+    seen |= {name for name in structs["scene"] if not name.endswith("_def") and re.search(rf"\b{name}\b", text["scene_view"])}
+    listed = set(re.findall(r'X\("(th_\w+)", sizeof', text["model"]))
+    for name in sorted(seen - listed):
+        faults.append(f"model.h: {name} is not in TH_PLUGIN_LAYOUT")
+
+
 def check_windows():
     if not shutil.which("clang"):
         return
@@ -65,6 +76,7 @@ for name, (language, options) in LANGUAGES.items():
 functions = [name for header in HEADERS for name in declared(header)]
 if len(functions) < 100 or len(set(functions)) != len(functions):
     faults.append(f"{len(functions)} public functions, {len(set(functions))} different ones: the headers read wrongly")
+check_plugin_layout()
 check_windows()
 print("\n".join(faults) or f"{len(HEADERS)} headers, {len(functions)} functions")
 sys.exit(bool(faults))

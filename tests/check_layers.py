@@ -36,7 +36,7 @@ OUTSIDE = [
     ["src/run", "src/validate"],
     ["src/studio"],
     ["bench"],
-    ["cli"],
+    ["cli", "python"],
 ]
 EXAMPLES = [["include"], ["examples"]]
 # Symbols that a folder may take from its right. The table of models points to their descriptions and knows no more of
@@ -155,9 +155,9 @@ def check_symbols(faults):
 def main():
     count = 0
     faults = []
-    for source in sources("include", "src", "bench", "cli", "examples", "tests", "fuzz"):
+    for source in sources("include", "src", "bench", "cli", "examples", "python", "tests", "fuzz"):
         faults.extend(sources_included(source))
-    for source in sources("include", "src", "bench", "cli", "examples"):
+    for source in sources("include", "src", "bench", "cli", "examples", "python"):
         count += 1
         folder = folder_of(source)
         allowed = may_see(folder)

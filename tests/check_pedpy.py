@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A recording read by somebody who knows nothing of throng: Python's sqlite3 and the statements that
+"""A recording read without throng: Python's sqlite3 and the statements that
 PedPy and JuPedSim 1.4 send, then PedPy's own demands. Both storages, the compact one through
 `throng convert`. The program is named by TH_PROGRAM.
 
@@ -32,7 +32,7 @@ def rings_of(wkt):
 
 
 def inside(rings, x, y):
-    """Even-odd rule; somebody on an edge is not inside."""
+    """Even-odd rule; a person on an edge is not inside."""
     odd = False
     for ring in rings:
         for (ax, ay), (bx, by) in zip(ring, ring[1:]):
@@ -69,7 +69,7 @@ def check_pedpy(connection):
         places.add((x, y))
     assert sorted(frames) == list(range(int(SECONDS * FPS) + 1)), "frames missing"
     assert len(frames[0][0]) == 150, "frame 0 is before the first step"
-    assert len(frames[max(frames)][0]) < 150, "nobody left: nothing was tested at the exit"
+    assert len(frames[max(frames)][0]) < 150, "no person left: nothing was tested at the exit"
     return rings
 
 

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""The studio's server, from outside: who gets in, what requests do to the crowd, and that nothing a client does stops the
+"""The studio's server, from outside: which clients get in, what requests do to the crowd, and that nothing a client does stops the
 simulation. Only the loopback address is used.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import base64
 import csv
+import gzip
 import http.client
 import json
 import os
 import pathlib
 import random
+import re
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -85,7 +88,7 @@ def check_messages(client):
 
 
 def people_at(client, now):
-    """Everybody at this time, at which the crowd stands; frames of earlier moments may still be on their way."""
+    """All people at this time, at which the crowd stands; frames of earlier moments may still be on their way."""
     for colour in 100 * ("speed", "group"):
         client.ask("colour", by=colour)  # shows the moment again
         frame = client.people(5)
@@ -100,19 +103,19 @@ def check_edits(server):
     client.ask("restart")
     client.ask("view", box=[-5, 0, 60, 30], pixels=[1000, 500])
     now = client.ask("step", n=3)["time"]
-    # Nobody moves when the model is changed.
+    # No person moves when the model is changed.
     before = people_at(client, now)
     answer = client.ask("model", group="leaving", stage="move", model="social_force")
     check(answer["ok"] and answer["lost"] == 0, "a model is changed")
     after = people_at(client, now)
     check(before and before.keys() == after.keys() and all(
-        abs(before[k][0] - after[k][0]) + abs(before[k][1] - after[k][1]) < 0.01 for k in before), "nobody moved by it")
+        abs(before[k][0] - after[k][0]) + abs(before[k][1] - after[k][1]) < 0.01 for k in before), "no person moved by it")
     # What drives a person, in the words of its model.
-    someone = next(iter(after))
+    person = next(iter(after))
     for model, what in (("orca", "half_plane"), ("social_force", "arrow")):
-        check(client.ask("model", group="*", stage="move", model=model)["ok"], f"everybody walks by {model}")
+        check(client.ask("model", group="*", stage="move", model=model)["ok"], f"all walk by {model}")
         client.ask("step", n=2)
-        client.ask("person", person=someone)
+        client.ask("person", person=person)
         told = client.until(lambda w=what: (e := client.event("person", 5)) and any(
             m["what"] == w and m["role"] not in ("preferred", "velocity") for m in e["drawing"]) and e)
         check(told and told["facts"], f"{model} tells what drives a person")
@@ -393,6 +396,19 @@ def check_video(folder, out):
     check(done.returncode == 0 and film.stat().st_size > 1000, f"ffmpeg makes a film of it: {done.stderr}")
 
 
+def exported_maps(page):
+    """The largest cell of each map in an exported page, 0 to 254."""
+    packed = re.search(r'<script id="throng-recording"[^>]*>([^<]*)</script>', page).group(1)
+    data, at, maps = gzip.decompress(base64.b64decode(packed)), 0, []
+    while at + 8 <= len(data):
+        length, kind = struct.unpack_from("<IB", data, at)
+        frame = data[at + 8:at + 8 + length]
+        at += 8 + length
+        if kind == 2 and frame[5] == 2:  # a frame, of a map
+            maps.append(max(frame[64:]))
+    return maps
+
+
 def check_export(folder, out):
     page = out / "replay.html"
     done = subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, text=True, check=False)
@@ -400,6 +416,10 @@ def check_export(folder, out):
         print("export: this build has no page")
     else:
         check(done.returncode == 0 and 'id="throng-recording"' in page.read_text(encoding="utf-8"), "it is exported")
+        summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+        highest = min(summary["density"]["highest_per_m2"] / 8, 1) * 254  # the layer ends at 8 /m2
+        shown = max(exported_maps(page.read_text(encoding="utf-8")))
+        check(abs(shown - highest) < 1, f"its maps are those of the report: {shown}, {highest:.1f} of 254")
         subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, check=False)
         report = (out / "report.html").read_text(encoding="utf-8")
         check(report.count('<a href="replay.html">') == 1 and "throng replay" in report, "the report links it, once")
@@ -426,10 +446,10 @@ def check_upload(recording):
             answer = upload(client, at, last=at + part >= len(data))
             check(answer["ok"], f"a part is taken: {answer}")
             at += part
-        check(client.until(lambda: client.event("hello")["replay"]), "everybody is told that it is a recording")
+        check(client.until(lambda: client.event("hello")["replay"]), "all clients learn that it is a recording")
         people = client.until(lambda: (f := client.people(1)) and f[0]["total"] == 50 and f)
         check(people, "the recording is on show")
-        check(client.ask("person", person=3)["ok"], "somebody of it can be looked at")
+        check(client.ask("person", person=3)["ok"], "a person of it can be looked at")
         check(not os.listdir(folder), "no file is left of it")
         check(client.ask("template", name="door")["ok"] and client.ask("step", n=3)["ok"], "a scene takes its place")
         check(client.ask("edit", kind="people", at=[3, 3], count=3)["ok"], "and can be edited")
@@ -449,7 +469,7 @@ def check_replay():
         hello, scene = client.event("hello"), client.event("scene")
         check(hello["replay"] is True and scene["levels"][0]["rings"], "a recording has its plan")
         people = client.people()
-        check(people and people[0]["total"] == 50, "and everybody in it")
+        check(people and people[0]["total"] == 50, "and all people in it")
         check(client.ask("scrub", time=3.0)["ok"] and client.until(
             lambda: (f := client.people(1)) and abs(f[0]["time"] - 3.0) < 0.2), "it scrubs")
         check(not client.ask("edit", kind="wall", line=[[1, 1], [2, 2]])["ok"], "it cannot be edited")

@@ -113,12 +113,48 @@ static void streams_and_files(void **state) {
     assert_true(file > 0.5 && file < 0.9);
 }
 
+// The sieve leaves out only agents with less than e^-10 of the weight of one that will be touched.
+static void the_sieve_drops_only_weak_influences(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 20]}}],
+         "exits": [{"id": "w", "line": [[0, 0], [0, 20]]}, {"id": "n", "line": [[0, 20], [20, 20]]}],
+         "groups": [{"count": 150, "area": {"rect": [4, 4, 16, 16]}, "to": "w", "move": "anticipation_velocity"},
+                    {"count": 150, "area": {"rect": [4, 4, 16, 16]}, "to": "n", "move": "anticipation_velocity"}],
+         "run": {"step": 0.1}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 5);
+    th_walls walls = th_world_walls(world);
+    th_substep step = th_substep_begin(world, TH_MOVE_ANTICIPATION_VELOCITY, 0.05f);
+    const th_agents *a = &world->agents;
+    int influenced = 0;
+    for (uint32_t i = 0; i < (uint32_t)a->count; ++i) {
+        const th_anticipation_velocity_params *p = th_anticipation_velocity_params_of(world, i);
+        th_vec2 e0 = th_unit(th_v(a->drive_x[i], a->drive_y[i])), plain = {0, 0};
+        th_vec2 sieved = th_avm_influences(world, &step, &walls, i, e0, e0);
+        int others = 0;
+        for (uint32_t j = 0; j < (uint32_t)a->count; ++j) {
+            th_avm_pair pair = th_avm_pair_of(world, i, j, e0, e0);
+            if (j == i || th_length(pair.to) >= TH_HEADWAY_SIGHT) continue;
+            plain = th_add(plain, th_avm_influence(p, &pair));
+            ++others;
+        }
+        float bound = 1e-5f + (float)others * 2.0f * p->repulsion_strength * expf(-10.0f);
+        assert_true(th_length(th_sub(plain, sieved)) <= bound);
+        influenced += th_length(plain) > 0.1f;
+    }
+    assert_true(a->count > 200 && influenced > 50);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(influence_is_the_published_one),
         cmocka_unit_test(the_side_is_chosen_by_where_the_other_will_be),
         cmocka_unit_test(turning_takes_the_reaction_time),
         cmocka_unit_test(two_people_get_past_each_other),
+        cmocka_unit_test(the_sieve_drops_only_weak_influences),
         cmocka_unit_test(streams_and_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,19 @@ static void agents_need_a_group_and_levels(void **state) {
     assert_int_equal(th_world_agent_count(f->world), 30 + WRONG);
 }
 
+// The count and the search are right before the order of the ids is made anew.
+static void removed_agents_no_longer_count(void **state) {
+    th_world *w = ((fixture *)*state)->world;
+    const uint32_t *ids = th_world_map(w, TH_FIELD_ID, TH_ACCESS_READ);
+    th_agent_id first = {ids[0]}, second = {ids[1]};
+    th_world_unmap(w, TH_FIELD_ID);
+    assert_int_equal(th_world_remove(w, &first, 1), 1);
+    assert_false(w->id_order_valid);
+    assert_int_equal(th_world_agent_count(w), 29);
+    assert_false(th_world_alive(w, first));
+    assert_true(th_world_alive(w, second));
+}
+
 static void models_refuse_wrong_numbers(void **state) {
     th_world *w = ((fixture *)*state)->world;
     th_influence influence;
@@ -401,14 +414,36 @@ static void zeroed_definitions_are_refused(void **state) {
     assert_int_equal(th_runs_create(&(th_runs_def){.scene = "x"}, &runs, &error), TH_BAD_ARGUMENT);
     assert_non_null(strstr(error.message, "th_runs_def_default"));
     assert_int_equal(th_model_register(&(th_model){.name = "x"}, &error), TH_BAD_ARGUMENT);
-    const th_zone_def zeroed = {0};
-    assert_int_equal(create_with(th_goal_def_default(TH_GOAL_EXIT), th_group_def_default(), &zeroed,
-                                 &scene, &error),
-                     TH_BAD_SCENE);
-    assert_string_equal(error.path, "zones[0].speed");
 }
 
-// A file that says nothing and a definition that nobody changed make the same scene.
+// The second of two elements is zeroed, as where the program's element has another size than the library's.
+static void zeroed_elements_are_refused(void **state) {
+    (void)state;
+    th_scene *scene = NULL;
+    th_error error;
+#define REFUSED(kind, list, count, first)                                         \
+    do {                                                                          \
+        const th_##kind##_def two[2] = {first};                                   \
+        th_scene_def def = th_scene_def_default();                                \
+        def.list = two;                                                           \
+        def.count = 2;                                                            \
+        assert_int_equal(th_scene_create(&def, &scene, &error), TH_BAD_ARGUMENT); \
+        assert_string_equal(error.path, #list "[1]");                             \
+        assert_non_null(strstr(error.message, "th_" #kind "_def_default()"));     \
+    } while (0)
+    REFUSED(level, levels, level_count, th_level_def_default());
+    REFUSED(stairs, stairs, stairs_count, th_stairs_def_default());
+    REFUSED(zone, zones, zone_count, th_zone_def_default());
+    REFUSED(picture, pictures, picture_count, th_picture_def_default(TH_PICTURE_HEIGHT));
+    REFUSED(door, doors, door_count, th_door_def_default());
+    REFUSED(goal, goals, goal_count, th_goal_def_default(TH_GOAL_EXIT));
+    REFUSED(group, groups, group_count, th_group_def_default());
+    REFUSED(scripted, scripted, scripted_count, th_scripted_def_default());
+    REFUSED(measure_line, measure_lines, measure_line_count, th_measure_line_def_default());
+    REFUSED(measure_area, measure_areas, measure_area_count, th_measure_area_def_default());
+}
+
+// A file that says nothing and an unchanged definition make the same scene.
 static void programs_and_files_have_the_same_defaults(void **state) {
     (void)state;
     th_scene *made = NULL;
@@ -440,11 +475,10 @@ static void programs_and_files_have_the_same_defaults(void **state) {
 static void defaults_are_as_stated(void **state) {
     (void)state;
     assert_true(th_stairs_def_default().up == 0.5 && th_stairs_def_default().down == 0.67);
-    assert_true(th_stroke_def_default().radius == 2 && th_stroke_def_default().strength == 0.8);
     assert_true(th_picture_def_default(TH_PICTURE_DISCOMFORT).black == 1);
     assert_true(th_picture_def_default(TH_PICTURE_HEIGHT).white == 1);
     assert_true(th_picture_def_default(TH_PICTURE_GUIDANCE).strength == 0.8);
-    assert_true(th_goal_def_default(TH_GOAL_INTEREST).strength == 1);
+    assert_true(th_goal_def_default(TH_GOAL_WAITING).wait == 0);
     assert_true(th_scripted_def_default().radius == 0.2);
     assert_true(th_group_def_default().count == -1 && isinf(th_group_def_default().rate_end));
     assert_false(th_door_def_default().closed);
@@ -472,6 +506,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(worlds_refuse_wrong_numbers),
         WITH_WORLD(agents_need_a_group_and_levels),
+        WITH_WORLD(removed_agents_no_longer_count),
         WITH_WORLD(models_refuse_wrong_numbers),
         WITH_WORLD(scenes_refuse_wrong_numbers),
         WITH_WORLD(definitions_refuse_wrong_enumerators),
@@ -480,6 +515,7 @@ int main(void) {
         WITH_WORLD(const_questions_write_nothing),
         WITH_WORLD(two_readers_see_the_same),
         WITH_WORLD(zeroed_definitions_are_refused),
+        WITH_WORLD(zeroed_elements_are_refused),
         cmocka_unit_test(programs_and_files_have_the_same_defaults),
         cmocka_unit_test(defaults_are_as_stated),
         cmocka_unit_test(versions_agree),

@@ -1,4 +1,4 @@
-// Several behaviours of one group: who decides what, in which order, and what is refused. SPDX-License-Identifier: Apache-2.0
+// Several behaviours of one group: what each decides, in which order, and what is refused. SPDX-License-Identifier: Apache-2.0
 #include "behave/interest/interest.h"
 #include "behave/undecided/undecided.h"
 #include "support.h"
@@ -36,8 +36,8 @@ static const uint32_t *words_of(th_world *world, const char *name) {
     return (const uint32_t *)(const void *)field_of(world, field);
 }
 
-// Thesis, 5.1 step 9: a person draws its goals and feels the fields of places, too. Everybody visits, many look at a place
-// on the way, nobody loses count of its visits by it, and all leave.
+// Thesis, 5.1 step 9: a person draws its goals and feels the fields of places, too. All agents visit, many look at a place
+// on the way, none loses count of its visits by it, and all leave.
 static void both_uncertainties(void **state) {
     (void)state;
     enum { PEOPLE = 40 };
@@ -116,7 +116,7 @@ static void three_together(void **state) {
     th_scene_destroy(scene);
 }
 
-// Who panics does not look at a show.
+// Agents in panic do not look at a show.
 static void panic_ends_detours(void **state) {
     (void)state;
     th_scene *scene =
@@ -177,7 +177,7 @@ static void planners_lead_minds(void **state) {
     assert_true(upper < 120);
 }
 
-// A plan that nobody of a group heeds is told.
+// A plan that no agent of a group heeds is told.
 static void idle_plan_is_told(void **state) {
     (void)state;
     for (int knows = 0; knows < 2; ++knows) {
@@ -286,7 +286,7 @@ static void parameters_of_several(void **state) {
 
 // ---- the draw by density, the mask per person
 
-// With density alone people choose the sight before which nobody stands.
+// With density alone people choose the sight that no people stand before.
 static void density_in_the_draw(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 20]}}],
@@ -323,7 +323,7 @@ static void masks(void **state) {
     assert_near(first, 3000, 4 * 46);
     assert_near(both, 900, 4 * 29);
     assert_true(th_interest_cares(1, 7, 0, 1.0f));
-    // Nobody who cares for nothing looks.
+    // Agents without interests do not look.
     th_scene *scene =
         square(TH_JSON({"model": "interest", "attract_rate": 5, "mask_share": 0}), "", 20);
     th_world *world = world_of(scene, 1, 1);

@@ -88,7 +88,7 @@ static void help(void **state) {
 static void version(void **state) {
     const outcome *result = run(*state, "--version");
     assert_int_equal(result->code, 0);
-    assert_int_equal(strncmp(result->out, "throng 0.", 9), 0);
+    assert_int_equal(strncmp(result->out, "throng 1.", 9), 0);
 }
 
 static void bad_command_lines(void **state) {
@@ -240,6 +240,8 @@ static void check_warns_of_doors(void **state) {
                                             "people pass its end at (8.00, 2.15)"},
         {"{\"line\": [[8.05, 4], [8.05, 5]]}", "lies along a wall that it does not open"},
         {"{\"line\": [[20, 1], [20, 5]]}", "lies on the line of \"out\""},
+        {"{\"line\": [[20, 1], [20, 5]], \"closed\": true}",
+         "Exit \"out\" at (20.00, 3.00) is shut during the whole run"},
         {"{\"id\": \"a\", \"line\": [[8, 2], [8, 3]]}, {\"line\": [[8, 2], [8, 3]]}",
          "lies on door \"a\""},
         {"{\"line\": [[8, 2], [8, 3]]}, {\"line\": [[14, 0.5], [14, 1.5]]}", "parts no rooms"},
@@ -414,11 +416,12 @@ static void interrupt(void **state) {
 
 static void bench_json(void **state) {
     fixture *f = *state;
-    static const char *const scenes[] = {"circle", "block", "packed", "pillars", "door", "rooms"};
+    static const char *const scenes[] = {"circle", "block", "packed", "pillars",
+                                         "door",   "rooms", "hall"};
     static const char *const keys[] = {
         "ms_per_step",     "ms_per_step_min", "stages",          "hash",
         "bytes_per_agent", "overlap_share",   "deepest_overlap", "goalward_speed"};
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 7; ++i) {
         char arguments[256];
         snprintf(arguments, sizeof arguments,
                  "bench --scene %s --model orca --agents 100 --threads 2 --device cpu --behaviour "

@@ -42,7 +42,7 @@ static void push_is_the_published_one(void **state) {
 }
 
 // Ahead and in the strip that the walker sweeps, and nowhere else.
-static void room_is_to_whoever_is_in_the_way(void **state) {
+static void room_is_to_the_agent_in_the_way(void **state) {
     (void)state;
     th_vec2 e = th_v(1, 0);
     assert_true(fabsf(th_headway_room(th_v(1, 0), e, 0.4f) - 0.6f) < 1e-6f);
@@ -133,7 +133,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_the_published_ones),
         cmocka_unit_test(push_is_the_published_one),
-        cmocka_unit_test(room_is_to_whoever_is_in_the_way),
+        cmocka_unit_test(room_is_to_the_agent_in_the_way),
         cmocka_unit_test(one_step_is_the_published_one),
         cmocka_unit_test(a_file_has_the_fundamental_diagram),
         cmocka_unit_test(no_agents_collide),

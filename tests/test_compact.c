@@ -1,6 +1,6 @@
 // The compact codec: lossless on the grid, small for a walking crowd, safe with damaged bytes.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "record/compact.h"
 #include "support.h"
 #include <math.h>

@@ -107,6 +107,21 @@ static void no_agent_goes_faster_than_10_m_per_s(void **state) {
     end(&s);
 }
 
+// A scene may ask for 10 m/s, and for twice that in a zone.
+static void fast_agents_are_possible(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 400, 6]}}], "exits": [{"id": "e", "line": [[400, 0], [400, 6]]}],
+         "zones": [{"area": {"rect": [100, 0, 400, 6]}, "speed": 2}],
+         "groups": [{"count": 4, "area": {"rect": [0, 0, 20, 6]}, "speed": 10, "move": {"model": "orca", "max_speed": 5}}]}));
+    th_world *world = world_of(scene, 1, 0);
+    run_to_end(world, 60.0);
+    assert_int_equal(th_world_statistics(world).left, 4);
+    assert_int_equal(th_world_statistics(world).repairs, 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // ---- pairs
 
 static void pairs_part_half_and_half(void **state) {
@@ -219,6 +234,27 @@ static void shoulders_and_firm_stand(void **state) {
     end(&s);
 }
 
+static const char GAP[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]},
+    "obstacles":[{"rect":[5,1,8,4.75]}, {"rect":[5,5.25,8,9]}]}],
+    "groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight", "speed":1.3, "rigid":%s,
+    "move":"orca"}], "run":{"duration":20}});
+
+static float shoved_in(const char *rigid) {
+    char text[1024];
+    snprintf(text, sizeof text, GAP, rigid);
+    stage s = run_stage(text, &(person){.x = 4.6f, .y = 5, .nx = 5.4f, .ny = 5, .radius = 0.4f}, 1);
+    float x = place_of(&s, 1).x;
+    end(&s);
+    return x;
+}
+
+// A push ends between the walls of a gap of 0.5 m. A rigid body of 0.4 m stays where it is.
+static void rigid_bodies_are_not_pushed_into_gaps(void **state) {
+    (void)state;
+    assert_true(shoved_in("false") > 5.2f);
+    assert_near(shoved_in("true"), 4.6, 1e-4);
+}
+
 // ---- stairs
 
 static const char STAIRS[] = TH_JSON(
@@ -295,6 +331,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_number_is_repaired),
         cmocka_unit_test(no_agent_goes_faster_than_10_m_per_s),
+        cmocka_unit_test(fast_agents_are_possible),
         cmocka_unit_test(pairs_part_half_and_half),
         cmocka_unit_test(coincident_pair),
         cmocka_unit_test(many_contacts_share_their_weight),
@@ -303,6 +340,7 @@ int main(void) {
         cmocka_unit_test(bodies_stay_off_walls),
         cmocka_unit_test(paths_end_at_walls_and_slide),
         cmocka_unit_test(shoulders_and_firm_stand),
+        cmocka_unit_test(rigid_bodies_are_not_pushed_into_gaps),
         cmocka_unit_test(stairs_are_entered_over_their_line),
         cmocka_unit_test(walls_beyond_stairs_count),
         cmocka_unit_test(only_the_own_exit_is_left_by),

@@ -3,6 +3,7 @@
 #include "lane_index.h"
 #include "lattice.h"
 #include "plan/continuum/potential.h"
+#include "plan/continuum/walk.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
@@ -363,6 +364,64 @@ static void discomfort(void **state) {
     assert_non_null(strstr(error.path, "zones[0].discomfort"));
 }
 
+// Eq. 4.3: a step into an unpleasant node costs more, a step out of it does not.
+static void discomfort_of_the_node_ahead(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+        "zones": [{"area": {"rect": [8, 0, 12, 10]}, "discomfort": 3}],
+        "exits": [{"line": [[20, 4], [20, 6]]}],
+        "groups": [{"positions": [[2, 5]], "plan": "continuum", "move": "orca"}]}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    const th_continuum *c = world->model_state[TH_PLAN_CONTINUUM];
+    const th_continuum_params *p = th_continuum_params_of(world, 0);
+    const th_faces *faces = &c->faces[c->same_faces[0]];
+    int nx = c->nodes.levels[0].nx, rims = 0;
+    for (int node = c->nodes.levels[0].first;
+         node < c->nodes.levels[0].first + nx * (c->nodes.levels[0].ny - 1); ++node) {
+        float cost = faces->cost[node].face[0];
+        if (cost >= TH_CONTINUUM_SHUT ||
+            c->static_discomfort[node] == c->static_discomfort[node + 1])
+            continue;
+        double f = (double)faces->speed[node].face[0], ahead = (double)c->discomfort[node + 1];
+        assert_near(cost,
+                    (double)c->nodes.spacing *
+                        ((double)p->path_weight * f + (double)p->time_weight +
+                         (double)p->discomfort_weight * ahead) /
+                        f,
+                    1e-3);
+        ++rims;
+    }
+    assert_true(rims > 4);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Eq. 4.6: each axis walks with the speed of the face that the way leads through, not of the opposite one.
+static void the_speed_of_the_face_ahead(void **state) {
+    (void)state;
+    enum { SIDE = 3, MIDDLE = 4 };
+    th_node_faces cost[SIDE * SIDE], speed[SIDE * SIDE];
+    for (int k = 0; k < SIDE * SIDE; ++k)
+        for (int f = 0; f < TH_FACES; ++f) {
+            cost[k].face[f] = 1.0f;
+            speed[k].face[f] = 0.25f * (float)(f + 1); // east, north, west, south
+        }
+    for (int f = 0; f < TH_FACES; ++f) { // the goal lies behind face f
+        static const int step[TH_FACES] = {1, SIDE, -1, -SIDE};
+        static const float x[TH_FACES] = {1, 0, -1, 0}, y[TH_FACES] = {0, 1, 0, -1};
+        float potential[SIDE * SIDE];
+        for (int k = 0; k < SIDE * SIDE; ++k) potential[k] = 5.0f;
+        potential[MIDDLE] = 4.0f;
+        potential[MIDDLE + step[f]] = 3.0f;
+        th_faces faces = {.cost = cost, .speed = speed};
+        th_continuum_view view = {.faces = &faces, .potential = potential};
+        th_vec2 v = th_continuum_node_velocity(&view, MIDDLE, SIDE);
+        assert_near(v.x, 0.25 * (f + 1) * (double)x[f], 1e-6);
+        assert_near(v.y, 0.25 * (f + 1) * (double)y[f], 1e-6);
+    }
+}
+
 // One person walks along a thin wall; behind it others stand, or walk against it. Agents behind a wall are not felt,
 // nor where they would be without it.
 static void behind_a_wall(void **state) {
@@ -515,6 +574,8 @@ int main(void) {
         cmocka_unit_test(any_threads),
         cmocka_unit_test(restored),
         cmocka_unit_test(shared_and_skipped),
+        cmocka_unit_test(discomfort_of_the_node_ahead),
+        cmocka_unit_test(the_speed_of_the_face_ahead),
         cmocka_unit_test(discomfort),
         cmocka_unit_test(behind_a_wall),
         cmocka_unit_test(lanes),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -299,6 +300,40 @@ static void interrupt(void **state) {
     assert_int_equal(atoi(line), 3); // sample, out, error
 }
 
+// Of a conversion nothing is kept, and the message does not say otherwise. A limit on the size of files stands for the full
+// disk.
+static void full_disk(void **state) {
+    fixture *f = *state;
+    char to[128], big[128];
+    snprintf(to, sizeof to, "%s/to.sqlite", f->folder);
+    snprintf(big, sizeof big, "%s/big.txt", f->folder);
+    FILE *file = fopen(big, "w");
+    assert_non_null(file);
+    fputs("# framerate: 10\n# id frame x/m y/m z/m\n", file);
+    for (int k = 0; k < 60000; ++k) fprintf(file, "%d %d %d.25 1 0\n", k % 50 + 1, k / 50, k % 50);
+    fclose(file);
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    little = before;
+    little.rlim_cur = 200000;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    th_error error = {0};
+    th_trajectory *trajectory = NULL;
+    th_result opened = th_trajectory_open(big, &trajectory, &error);
+    th_result copied =
+        th_trajectory_copy(trajectory, to, TH_TRAJECTORY_SQLITE, false, NULL, NULL, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    th_trajectory_close(trajectory);
+    assert_int_equal(opened, TH_OK);
+    assert_int_not_equal(copied, TH_OK);
+    assert_int_equal(access(to, F_OK), -1);
+    assert_null(strstr(error.message, "kept"));
+    assert_non_null(strstr(error.message, "nothing is left of it"));
+    assert_string_equal(error.file, to);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(formats, set_up, tear_down),
@@ -308,6 +343,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(geometry_and_notes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_writer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(interrupt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

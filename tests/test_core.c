@@ -1,10 +1,10 @@
 // What the whole program uses: arenas, growing arrays, replaced files, clocks, the pool.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
-#include "core/clock.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/system/system.h"
 #include "support.h"
 #include <stdatomic.h>
 #include <stdlib.h>

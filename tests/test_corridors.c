@@ -121,7 +121,7 @@ static void a_thin_flow_has_the_density_of_its_inflow(void **state) {
     char *scene = th_corridor_one_way(&th_uo180_runs[3], &people); // 2.51 /s through 1 m
     th_corridor_result result;
     th_error error = {0};
-    th_result done = th_corridor_run(scene, 1, &window, &result, &error);
+    th_result done = th_corridor_run(scene, 1, &window, 1, &result, &error);
     free(scene);
     if (done != TH_OK) fail_msg("%s", error.message);
     print_message("%.2f /m2, %.2f m/s, %.2f /(m s)\n", result.mean.density, result.mean.speed,

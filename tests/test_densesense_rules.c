@@ -96,6 +96,76 @@ static void a_direction_stays_until_another_is_better_by_the_share(void **state)
     }
 }
 
+// Eq. 9: the goal is where the agent goes, its own or the nearest of its leg, on its level.
+static void the_goal_is_where_the_agent_goes(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"id": "low", "walkable": {"rect": [0, 0, 30, 6]}}, {"id": "high",
+            "walkable": {"rect": [30, 0, 60, 6]}}],
+        "stairs": [{"level": "low", "to": "high", "top": [[30, 0], [30, 6]]}],
+        "exits": [{"id": "line", "level": "low", "line": [[0, 1], [0, 5]]}, {"id": "area",
+            "level": "low", "area": {"rect": [26, 2, 28, 4]}}, {"id": "above", "level": "high",
+            "area": {"rect": [30.2, 2, 31, 4]}}],
+        "groups": [{"id": "out", "level": "low", "count": 1, "to": ["line", "area", "above"]},
+            {"id": "own", "level": "low", "count": 1, "own_goal": "opposite", "plan": "straight"}],
+        "run": {"duration": 5}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_agents *a = &world->agents;
+    for (uint32_t i = 0; i < 2; ++i) {
+        th_densesense_walker who = {.world = world, .self = i, .p = {9, 3}};
+        a->goal_x[i] = 12, a->goal_y[i] = 7;
+        assert_near(th_densesense_goal_distance(&who), a->group[i] ? 5 : 9, 1e-5);
+        who.p = th_v(22, 5); // nearer to the area, at its corner
+        if (a->group[i] == 0) assert_near(th_densesense_goal_distance(&who), sqrt(17.0), 1e-5);
+        who.p = th_v(29.5f, 3); // the exit above is nearer, on another level
+        if (a->group[i] == 0) assert_near(th_densesense_goal_distance(&who), 1.5, 1e-5);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// The goal is 2 m ahead, where it is dense; to the left it is free. Within a second the detour leads nearer to the goal,
+// within two it leads past it.
+static void the_arc_looks_as_far_as_its_time(void **state) {
+    (void)state;
+    for (int seconds = 1; seconds <= 2; ++seconds) {
+        th_densesense_params p = defaults();
+        th_group group = {.own_goal = TH_OWN_GOAL_OPPOSITE};
+        p.arc_interval = 0.0f;
+        p.arc_goal = 1.0f;
+        p.arc_time = (float)seconds;
+        small_world *small = create(p);
+        small->scene.groups = &group;
+        small->scene.group_count = 1;
+        for (float x = 0.6f; x < 4.0f; x += 0.6f)
+            for (float y = -3.6f; y < 0.4f; y += 0.6f) stand(small, x, y);
+        small->world.agents.goal_x[small->world.agents.count] = 2.0f; // of the walker
+        float turn = turn_of(small, 0.0f);
+        assert_true(seconds == 1 ? turn > 0.1f : turn == 0.0f);
+        small_world_destroy(small);
+    }
+}
+
+// An agent looks for a new direction once in arc_interval, and in a step about one of so many looks.
+static void agents_look_one_after_the_other(void **state) {
+    (void)state;
+    enum { AGENTS = 1600, PERIOD = 16 };
+    th_densesense_params p = defaults();
+    p.arc_interval = 1.0f;
+    small_world *small = create(p);
+    small->world.dt = 1.0f / PERIOD;
+    int looks[AGENTS] = {0};
+    for (uint64_t step = 0; step < PERIOD; ++step) {
+        int in_step = 0;
+        small->world.step_count = step;
+        for (uint32_t id = 0; id < AGENTS; ++id)
+            if (th_densesense_is_due(&small->world, &p, id)) looks[id]++, in_step++;
+        assert_true(in_step > AGENTS / PERIOD / 2 && in_step < 2 * AGENTS / PERIOD);
+    }
+    for (int id = 0; id < AGENTS; ++id) assert_int_equal(looks[id], 1);
+    small_world_destroy(small);
+}
+
 // The crowd beyond the top of stairs is felt below it.
 static float speed_before_stairs(int crowd) {
     char text[1200];
@@ -136,6 +206,9 @@ int main(void) {
         cmocka_unit_test(walls_behind_add_nothing),
         cmocka_unit_test(the_whole_arc_is_tried),
         cmocka_unit_test(a_direction_stays_until_another_is_better_by_the_share),
+        cmocka_unit_test(the_goal_is_where_the_agent_goes),
+        cmocka_unit_test(the_arc_looks_as_far_as_its_time),
+        cmocka_unit_test(agents_look_one_after_the_other),
         cmocka_unit_test(people_beyond_stairs_count),
     };
     return cmocka_run_group_tests_name("densesense rules", tests, NULL, NULL);

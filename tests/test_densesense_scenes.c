@@ -105,6 +105,35 @@ static void two_ways_flow_less(void **state) {
     }
 }
 
+// Two streams in a corridor of 4 m leave it with the authors' social force as well. With oncoming people counted in
+// full they stop for good.
+static int remain(const char *filter, uint64_t seed) {
+    char text[1500];
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [-8, 0, 8, 4]}}],
+        "exits": [{"id": "west", "line": [[-8, 0], [-8, 4]]}, {"id": "east", "line": [[8, 0], [8, 4]]}],
+        "groups": [{"id": "eastward", "source": {"rate": 2, "until": 60}, "area": {"rect": [-8, 0, -6, 4]},
+            "to": "east", "filter": %s, "move": {"model": "social_force", "preset": "menge_soft"}},
+            {"id": "westward", "source": {"rate": 2, "until": 60}, "area": {"rect": [6, 0, 8, 4]},
+            "to": "west", "filter": %s, "move": {"model": "social_force", "preset": "menge_soft"}}],
+        "run": {"step": 0.1, "max_time": 200}});
+    snprintf(text, sizeof text, format, filter, filter);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, seed);
+    run_to_end(world, SECONDS(200.0));
+    int inside = (int)th_world_statistics(world).inside;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return inside;
+}
+static void streams_of_social_force_pass(void **state) {
+    (void)state;
+    int passing = remain(PASSING, 1) + remain(PASSING, 2);
+    int jammed = remain(TH_JSON({"model": "densesense", "preset": "passing", "oncoming": 1}), 1);
+    print_message("social force both ways: %d and %d remain\n", passing, jammed);
+    assert_true(!LONG_ENOUGH || (passing == 0 && jammed > 50));
+}
+
 // Check 7: two crowds through each other at 16 Hz overlap less and are jerked about less than without the
 // filter. ORCA bare, because the contact stage would take the overlaps away.
 static void motion_is_smoother(void **state) {
@@ -205,6 +234,7 @@ int main(void) {
         cmocka_unit_test(speed_follows_density),
         cmocka_unit_test(a_corridor_slows_menge),
         cmocka_unit_test(two_ways_flow_less),
+        cmocka_unit_test(streams_of_social_force_pass),
         cmocka_unit_test(motion_is_smoother),
         cmocka_unit_test(same_bits_for_any_number_of_threads),
         cmocka_unit_test(snapshots_go_on_bit_by_bit),

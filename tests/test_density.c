@@ -1,6 +1,6 @@
 // Density by every method: known numbers, and Voronoi cells against a fine raster of nearest people.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "observe/density.h"
 #include "observe/region.h"
 #include "support.h"

@@ -364,15 +364,17 @@ static void spawn_refuses(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = world_from(room, "orca", &scene);
-    const th_agent_def good = {.position = {10.0f, 1.0f}};
-    th_agent_def bad[6] = {good, good, good, good, good, good};
+    th_agent_def good = th_agent_def_default();
+    good.position = (th_vec2){10.0f, 1.0f};
+    th_agent_def bad[7] = {good, good, good, good, good, good, good};
     bad[0].radius = INFINITY;
     bad[1].speed = INFINITY;
     bad[2].position.x = -1e38f;
     bad[3].group = 1;
     bad[4].level = -1;
     bad[5].position.x = 12.5f; // beyond the wall
-    for (int k = 0; k < 6; ++k) {
+    bad[6].cookie = 0;         // not from th_agent_def_default
+    for (int k = 0; k < 7; ++k) {
         th_error error = {0};
         assert_int_equal(th_world_spawn(world, &bad[k], 1, NULL, &error), TH_BAD_ARGUMENT);
         assert_true(error.message[0] != '\0');
@@ -392,7 +394,10 @@ static void put_onto_a_wall(void **state) {
             "exits":[{"id":"e", "line":[[12,1],[12,5]]}],
             "groups":[{"positions":[[2,2]], "to":"e", "move":"%s"}]});
         th_world *world = world_from(scene_json, models[m], &scene);
-        th_agent_def on[3] = {{.position = {6, 3}}, {.position = {6, 1}}, {.position = {0, 4}}};
+        th_agent_def good = th_agent_def_default(), on[3] = {good, good, good};
+        on[0].position = (th_vec2){6, 3};
+        on[1].position = (th_vec2){6, 1};
+        on[2].position = (th_vec2){0, 4};
         assert_int_equal(th_world_spawn(world, on, 3, NULL, NULL), TH_OK);
         float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_WRITE);
         x[0] = 6.0f;

@@ -41,7 +41,7 @@ static void runs_and_restores(void **state) {
     th_scene_destroy(scene);
 }
 
-static void nobody_is_lost(void **state) {
+static void no_agent_is_lost(void **state) {
     (void)state;
     int groups;
     th_scene *scene = every_model(&groups);
@@ -62,7 +62,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_values),
         cmocka_unit_test(runs_and_restores),
-        cmocka_unit_test(nobody_is_lost),
+        cmocka_unit_test(no_agent_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 // throng fd on recordings whose density and speed are known, and its figures. SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "validate/diagram.h"
-#include "validate/measured.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -50,7 +50,7 @@ static void print_kinds(const th_findings *findings) {
 static int dangers(const th_findings *findings) {
     int count, found = 0;
     const th_finding *list = th_findings_list(findings, &count);
-    for (int k = 0; k < count; ++k) found += list[k].severity == TH_DANGER;
+    for (int k = 0; k < count; ++k) found += list[k].severity == TH_SEVERITY_DANGER;
     return found;
 }
 
@@ -122,7 +122,9 @@ static th_findings *findings_of_crowd(const crowd_def *def) {
     snprintf(wkt, sizeof wkt, "POLYGON ((-1 -1, %g -1, %g %g, -1 %g, -1 -1))", def->width + 1,
              def->width + 1, def->depth + 1, def->depth + 1);
     th_shape shape = {.wkt = wkt};
-    th_level_def level = {.id = "0", .walkable = &shape, .walkable_count = 1};
+    th_level_def level = th_level_def_default();
+    level.walkable = &shape;
+    level.walkable_count = 1;
     plan.name = def->name;
     plan.levels = &level;
     plan.level_count = 1;
@@ -220,7 +222,7 @@ static void test_one_person_is_no_crowd(void **state) {
     th_scene_destroy(scene);
 }
 
-// 4 /m2 all over the room: 4 /m2 in the middle, along a wall and in a corner, for everybody.
+// 4 /m2 all over the room: 4 /m2 in the middle, along a wall and in a corner, for all people.
 static void test_even_crowd_beside_walls(void **state) {
     (void)state;
     enum { SIDE = 20, PEOPLE = SIDE * SIDE };
@@ -333,6 +335,40 @@ static void test_watch_and_run_agree(void **state) {
     th_scene_destroy(scene);
 }
 
+// ---- steps
+
+// A step beyond what a model declares is a finding of the scene, and of a world by the step that it has.
+static void test_long_steps_are_told(void **state) {
+    (void)state;
+    static const double scenes[] = {0.05, 0.0625, 0.1}, worlds[] = {0.1, 0, 0.05};
+    for (int k = 0; k < 3; ++k) {
+        char json[600];
+        snprintf(json, sizeof json,
+                 TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 10, 10]}}],
+            "exits": [{"id": "out", "line": [[10, 4], [10, 6]]}],
+            "groups": [{"id": "p", "count": 2, "to": "out", "move": "hidac"}], "run": {"step": %g}}),
+                                                scenes[k]);
+        th_scene *scene = scene_of(json);
+        th_findings *findings;
+        th_error error;
+        assert_int_equal(th_scene_findings(scene, &findings, &error), TH_OK);
+        assert_int_equal(has_kind(findings, TH_FINDING_LONG_STEP), k == 2);
+        th_findings_destroy(findings);
+        th_world_def def = th_world_def_default();
+        def.step = worlds[k];
+        th_world *world;
+        assert_int_equal(th_world_create(scene, &def, &world, &error), TH_OK);
+        th_watch *watch;
+        assert_int_equal(th_watch_create(world, &watch, &error), TH_OK);
+        assert_int_equal(th_watch_findings(watch, &findings, &error), TH_OK);
+        assert_int_equal(has_kind(findings, TH_FINDING_LONG_STEP), k == 0);
+        th_findings_destroy(findings);
+        th_watch_destroy(watch);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_person_is_no_crowd),
@@ -340,6 +376,7 @@ int main(void) {
         cmocka_unit_test(test_accidents),
         cmocka_unit_test(test_calm_crowds),
         cmocka_unit_test(test_scene_findings_are_grouped),
+        cmocka_unit_test(test_long_steps_are_told),
         cmocka_unit_test(test_watch_and_run_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

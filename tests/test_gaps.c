@@ -54,7 +54,8 @@ static char *text_of(const plan *p) {
     to += sprintf(to, "}]%s, \"groups\": [{\"id\": \"all\", \"count\": 12, \"area\": ",
                   p->more ? p->more : "");
     put_rect(&to, p->angle, 0.5, 0.5, 3.4, 3.4);
-    sprintf(to, ", \"to\": \"out\", \"radius\": %s, \"move\": \"%s\"}]}", p->radius, p->move);
+    sprintf(to, ", \"to\": \"out\", \"radius\": %s, \"rigid\": false, \"move\": \"%s\"}]}",
+            p->radius, p->move);
     return text;
 }
 

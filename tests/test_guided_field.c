@@ -274,11 +274,12 @@ static void draw_at_random(lattice *l, float radius) {
     for (int k = 0; k < 60; ++k) {
         ends[k][0] = th_v(uniform(0, 15), uniform(0, 10));
         ends[k][1] = th_add(ends[k][0], th_v(uniform(-4, 4), uniform(-4, 4)));
-        strokes[k] = (th_stroke){"s", 0, ends[k], 2, radius, 0.95f, -1};
+        strokes[k] = (th_stroke){{"s", 0}, {ends[k], 2, 1.0f}, radius, 0.95f, -1};
     }
     th_scene drawn = *l->on.scene;
-    drawn.guidance = strokes;
-    drawn.guidance_count = 60;
+    th_section section = {.info = &th_strokes_section, .items = strokes, .count = 60};
+    drawn.sections = &section;
+    drawn.section_count = 1;
     l->on.nodes.scene = &drawn;
     th_guided_spread(&l->problem, &l->work);
     l->on.nodes.scene = l->on.scene;

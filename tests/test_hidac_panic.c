@@ -84,12 +84,104 @@ static void what_frightens(void **state) {
                         .panic_by_density = 0.2f,
                         .panic_density = 5,
                         .panic_by_fallen = 0.3f,
-                        .calming = 0.1f};
+                        .calming = 0.1f,
+                        .panic_lasts = 40};
     const th_fright causes[] = {{.panicked = 1},  {.pushed = 1},  {.density = 6},
                                 {.fallen = true}, {.told = true}, {.density = 4}};
     const double rises[] = {0.4, 0.1, 0.1, 0.2, -0.05, -0.1};
     for (int k = 0; k < 6; ++k)
-        assert_near(th_mind_panic(&p, 0.5f, &causes[k], 1.0f), 0.5 + rises[k], 1e-6);
+        assert_near(th_mind_panic(&p, 0.5f, &causes[k], 0.0f, 1.0f), 0.5 + rises[k], 1e-6);
+    // After half of panic_lasts half of it frightens, at its end nothing does.
+    assert_near(th_mind_panic(&p, 0.5f, &causes[0], 20.0f, 1.0f), 0.5 + 0.25 - 0.1, 1e-6);
+    assert_near(th_mind_panic(&p, 0.5f, &causes[0], 40.0f, 1.0f), 0.5 - 0.1, 1e-6);
+    assert_near(th_mind_get_used(&p, 10.0f, true, 2.0f), 12.0, 1e-6);
+    assert_near(th_mind_get_used(&p, 10.0f, false, 2.0f), 9.8, 1e-6);
+    assert_near(th_mind_get_used(&p, 39.0f, true, 2.0f), 40.0, 1e-6);
+}
+
+// People who see only each other calm down, whatever the step, and a later alarm frightens them again.
+static void panic_wears_off(void **state) {
+    (void)state;
+    static const double steps[] = {0.05, 0.0625, 0.1};
+    for (int k = 0; k < 3; ++k) {
+        run r = {.scene = scene_of(TH_JSON({"levels":[{"walkable":{"rect":[0,0,12,8]}}],
+            "exits":[{"id":"a","line":[[12,3],[12,5]]}],
+            "groups":[{"id":"g","count":30,"to":"a","premovement":1000,"move":"hidac",
+                "behave":{"model":"hidac","alarm_time":1,"alarm_share":0.5}}]}))};
+        th_world_def def = th_world_def_default();
+        def.threads = 1;
+        def.step = steps[k];
+        assert_int_equal(th_world_create(r.scene, &def, &r.world, NULL), TH_OK);
+        steps_to(&r, 20);
+        assert_int_equal(count_nature(&r, TH_MIND_PANICS), 30); // it has spread to all
+        steps_to(&r, 120);
+        assert_int_equal(count_nature(&r, TH_MIND_PANICS), 0);
+        th_error error = {0};
+        if (k == 0) {
+            assert_int_equal(th_world_set_param(r.world, 0, "alarm_time", 125, &error), TH_OK);
+            steps_to(&r, 127);
+            assert_true(count_nature(&r, TH_MIND_PANICS) > 4);
+        }
+        finish(&r);
+    }
+}
+
+// An alarm with a radius is heard on its level, not by people above it.
+static void alarms_are_heard_on_their_level(void **state) {
+    (void)state;
+    for (int level = -1; level < 2; ++level) {
+        char json[1500];
+        snprintf(
+            json, sizeof json,
+            TH_JSON({"levels":[{"id":"low","walkable":{"rect":[0,0,12,8]}},{"id":"high","z":4,"walkable":{"rect":[0,0,12,8]}}],
+            "exits":[{"id":"a","level":"low","line":[[12,3],[12,5]]},{"id":"b","level":"high","line":[[12,3],[12,5]]}],
+            "groups":[{"id":"g","count":10,"level":"low","to":"a","premovement":1000,"behave":{"model":"hidac","alarm_time":1,
+                "alarm_share":1,"alarm_x":6,"alarm_y":4,"alarm_radius":20,"alarm_level":%d}},
+              {"id":"h","count":15,"level":"high","to":"b","premovement":1000,"behave":{"model":"hidac","alarm_time":1,
+                "alarm_share":1,"alarm_x":6,"alarm_y":4,"alarm_radius":20,"alarm_level":%d}}]}),
+                                               level, level);
+        run r = begin(json, 1, 1);
+        steps_to(&r, 2);
+        assert_int_equal(count_nature(&r, TH_MIND_PANICS), level < 0 ? 25 : level == 0 ? 10 : 15);
+        finish(&r);
+    }
+}
+
+// Moods in words for pictures and pages: what the mind and the move model tell, and the phase.
+static void moods_are_told(void **state) {
+    (void)state;
+    run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,30,8]}}],"exits":[{"id":"a","line":[[30,3],[30,5]]}],
+        "groups":[{"id":"calm","positions":[[2,2]],"to":"a","premovement":100},
+          {"id":"scared","positions":[[12,2]],"to":"a","premovement":100,"behave":{"model":"hidac","alarm_time":0,"alarm_share":1}},
+          {"id":"runs","positions":[[22,2]],"to":"a","premovement":100,"move":{"model":"hidac","panic":1}},
+          {"id":"lies","positions":[[22,6]],"to":"a","move":{"model":"hidac","lies":1}},
+          {"id":"jam","positions":[[2,6]],"to":"a","premovement":100,"behave":"hidac"}]}),
+                                                              1, 1);
+    steps_to(&r, 3);
+    int jammed = th_world_field(r.world, "behave/hidac.jammed");
+    float *jam = th_world_map(r.world, jammed, TH_ACCESS_WRITE);
+    jam[4] = 60.0f;
+    th_world_unmap(r.world, jammed);
+    uint8_t moods[5];
+    th_world_moods(r.world, moods);
+    static const th_mood wanted[] = {TH_MOOD_CALM, TH_MOOD_PANICS, TH_MOOD_PANICS, TH_MOOD_FALLEN,
+                                     TH_MOOD_IMPATIENT};
+    for (int k = 0; k < 5; ++k)
+        assert_string_equal(th_mood_name((th_mood)moods[k]), th_mood_name(wanted[k]));
+    finish(&r);
+}
+
+// Outgoing people talk from farther off, follow less and lose patience sooner.
+static void what_extraversion_does(void **state) {
+    (void)state;
+    th_mind_params p = {.talk_range = 2, .followers = 0.5f, .impatience = 0.5f, .patience = 10};
+    th_temper out = {.extraversion = 1}, shy = {.extraversion = -1};
+    assert_near(th_mind_talk_range(&p, &out), 3.0, 1e-6);
+    assert_near(th_mind_talk_range(&p, &shy), 1.0, 1e-6);
+    assert_near(th_mind_follows(&p, &out), 0.25, 1e-6);
+    assert_near(th_mind_follows(&p, &shy), 0.75, 1e-6);
+    assert_near(th_mind_impatience(&p, &out, false), 0.8, 1e-6);
+    assert_near(th_mind_impatience(&p, &shy, false), 0.2, 1e-6);
 }
 
 // The level of agents that see a lying agent, that are packed, that see people in panic for good by the move model, and
@@ -221,6 +313,10 @@ int main(void) {
         cmocka_unit_test(panic_spreads_and_calms),
         cmocka_unit_test(panic_is_seen_from_afar),
         cmocka_unit_test(panic_does_not_pass_walls),
+        cmocka_unit_test(panic_wears_off),
+        cmocka_unit_test(alarms_are_heard_on_their_level),
+        cmocka_unit_test(what_extraversion_does),
+        cmocka_unit_test(moods_are_told),
         cmocka_unit_test(what_frightens),
         cmocka_unit_test(sights_frighten),
         cmocka_unit_test(panic_is_heard_of),

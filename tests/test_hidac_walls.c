@@ -127,7 +127,7 @@ static void no_agent_stays_in_a_corner(void **state) {
         snprintf(words[g], sizeof words[g], "groups[%d].move=hidac", g);
         changes[g] = words[g];
     }
-    const th_scene_options options = {changes, ROOMS, false, {0}};
+    const th_scene_options options = {.overrides = changes, .override_count = ROOMS};
     th_scene *scene;
     th_error error;
     if (th_scene_load_file(TH_SOURCE_DIR "/scenes/verification/rimea_10_exit_allocation.json",

@@ -342,7 +342,7 @@ static void velocities_told_are_those_of_the_next_step(void **state) {
     }
 }
 
-// Two overlapping agents push each other apart, and are told by whom.
+// Two overlapping agents push each other apart, and each is told by which agent.
 static void pairs_tell_the_pushing_agent(void **state) {
     (void)state;
     static const char *const models[] = {"pbd", "uic"}, *const names[] = {"contact with a person",

@@ -199,6 +199,12 @@ static void what_drives(void **state) {
     assert_int_equal(th_world_influences(world, first, model, &one, 1), 1);
     assert_near(one.vector.x, 0.0, 0.05); // up to the shop
     assert_near(one.vector.y, 0.3, 0.05);
+    // It faces what it looks at.
+    const th_scene_view *view = th_scene_view_of(scene);
+    th_vec2 at = {field_of(world, TH_FIELD_POSITION_X)[0], field_of(world, TH_FIELD_POSITION_Y)[0]};
+    uint32_t leg = words_of(world, TH_FIELD_LEG)[0];
+    assert_near(th_watched_from(view, &view->groups[0], leg, at).y, 1.0, 0.01);
+    assert_near(th_length(th_watched_from(view, &view->groups[0], 0, at)), 0.0, 0.0);
     th_world_destroy(world);
     th_scene_destroy(scene);
 }
@@ -279,7 +285,7 @@ static void shops(void **state) {
 static double rim_distance(const th_scene *scene, float x, float y) {
     double least = 1e9;
     for (int g = 0; g < scene->goal_count; ++g) {
-        if (scene->goals[g].kind != TH_GOAL_INTEREST) continue;
+        if (scene->goals[g].kind != TH_GOAL_DETOUR) continue;
         th_vec2 q = th_nearest_on_rings(&scene->goals[g].area.shape, th_v(x, y));
         least = fmin(least, hypot((double)(q.x - x), (double)(q.y - y)));
     }
@@ -292,7 +298,7 @@ static double outlined(const th_scene *scene, const float *x, const float *y, co
     int points = 0, covered = 0;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_polygons *shape = &scene->goals[g].area.shape;
-        int end = scene->goals[g].kind == TH_GOAL_INTEREST ? shape->ring_start[1] : 0;
+        int end = scene->goals[g].kind == TH_GOAL_DETOUR ? shape->ring_start[1] : 0;
         for (int k = 0, j = end - 1; k < end; j = k++) {
             th_vec2 a = shape->points[j], along = th_sub(shape->points[k], a);
             int pieces = (int)(2.0f * th_length(along));
@@ -477,22 +483,22 @@ static void refused(void **state) {
     } cases[] = {
         {SHOP(AREA ", \"layer\": \"shopping\"")
              GROUP(", \"behave\": \"interest\", \"interested_in\": [\"shoping\"]"),
-         "groups[0].interested_in", "of the layer \"shoping\"; did you mean \"shopping\"?"},
+         "groups[0].interested_in", "has the layer \"shoping\"; did you mean \"shopping\"?"},
         {SHOP(AREA) GROUP(", \"behave\": \"interest\", \"interested_in\": {\"xyzzy\": 1}"),
-         "groups[0].interested_in", "layers are the names under \"layer\""},
+         "groups[0].interested_in", "give names that stand under \"layer\""},
         {SHOP(AREA) GROUP(", \"behave\": \"interest\", \"interested_in\": {\"other\": 11}"),
          "groups[0].interested_in", "must lie in 0 .. 10"},
         {SHOP(AREA) GROUP(", \"interested_in\": [\"other\"]"), "groups[0].interested_in",
          "add \"interest\" to \"behave\""},
         {SHOP(AREA) GROUP(", \"interested_in\": \"other\""), "groups[0].interested_in",
-         "expected layers"},
+         "expected names"},
         {SHOP("\"area\": {\"rect\": [20, 1, 22, 2]}") GROUP(""), "interests[0].area",
          "\"shop\" lies outside the level \"ground\", 11.0 m from its ground; move it"},
         {SHOP("\"layer\": \"a\"") GROUP(""), "interests[0].area", "needs an \"area\""},
-        {SHOP(AREA ", \"from\": 5, \"until\": 5") GROUP(""), "interests[0].until",
-         "does not come after from"},
-        {SHOP(AREA ", \"until\": 0") GROUP(""), "interests[0].until", "does not come after from"},
-        {SHOP(AREA ", \"strength\": 0") GROUP(""), "interests[0].strength", "must be above 0"},
+        {SHOP(AREA ", \"from\": 5, \"until\": 5") GROUP(""), "interests[0]",
+         "does not come after \"from\""},
+        {SHOP(AREA ", \"until\": 0") GROUP(""), "interests[0].until", "must be more than 0"},
+        {SHOP(AREA ", \"strength\": 0") GROUP(""), "interests[0].strength", "must be more than 0"},
         {SHOP(AREA ", \"layer\": \"\"") GROUP(""), "interests[0].layer", "1 to 100 characters"},
         {SHOP(AREA ", \"line\": [[0, 0], [1, 0]]") GROUP(""), "interests[0].line", "unknown key"},
         {SHOP(AREA) GROUP(", \"behave\": {\"model\": \"interest\", \"browse_decay\": 0.1}"),

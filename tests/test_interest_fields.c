@@ -178,6 +178,22 @@ static void hazards(void **state) {
         }
 }
 
+// Eq. 3.5: strong places together are felt as 1 at most.
+static void interest_is_one_at_most(void **state) {
+    (void)state;
+    static const double near[ROWS] = {0.05, 0.1, 0.15, 0.2};
+    double rates[ROWS];
+    int happened[ROWS];
+    th_scene *scene =
+        rows_before_shops(near, 0.1,
+                          TH_JSON({"model": "interest", "attract_rate": 0, "browse_time": 1000}),
+                                  TH_JSON(, "interested_in": {"shopping": 5}));
+    count_rows(scene, 1.0, 3, happened);
+    for (int k = 0; k < ROWS; ++k) rates[k] = 0.5;
+    assert_true(chi_square(happened, rates, 1.0) < 18.5);
+    th_scene_destroy(scene);
+}
+
 // Card, 2: layers that are masked out have no effect, nor has a place before and after its time.
 static void masked_out(void **state) {
     (void)state;
@@ -211,8 +227,11 @@ static void browse_times(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distance_field), cmocka_unit_test(blurred_field),
-        cmocka_unit_test(hazards),        cmocka_unit_test(masked_out),
+        cmocka_unit_test(distance_field),
+        cmocka_unit_test(blurred_field),
+        cmocka_unit_test(hazards),
+        cmocka_unit_test(masked_out),
+        cmocka_unit_test(interest_is_one_at_most),
         cmocka_unit_test(browse_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,12 +147,50 @@ static void known_limits_are_told(void **state) {
     assert_true(th_model_limits_of("no such model", "none").door < 0.0f);
 }
 
+// Scene data, and ground, that no group's models read; elements for people that are not there.
+static void what_has_no_effect_is_told(void **state) {
+    (void)state;
+#define HALL(group, more)                                                                          \
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 8]}}], \"exits\": [{\"id\": \"east\", "    \
+    "\"line\": [[20, 2], [20, 6]]}, {\"id\": \"west\", \"line\": [[0, 2], [0, 6]]}], \"groups\": " \
+    "[{\"count\": 3, \"to\": \"east\"" group "}]" more "}"
+#define STROKE(to) ", \"guidance\": [{\"line\": [[2, 4], [9, 4]]" to "}]"
+#define SHOP ", \"interests\": [{\"layer\": \"a\", \"area\": {\"rect\": [9, 0, 12, 2]}}]"
+#define ZONE ", \"zones\": [{\"area\": {\"rect\": [9, 0, 12, 2]}, \"discomfort\": 2}]"
+    const struct {
+        const char *text, *says; // NULL: nothing
+    } cases[] = {
+        {HALL("", ""), NULL},
+        {HALL("", STROKE("")), "\"guidance\" has no effect: no group uses the plan \"guided\""},
+        {HALL(", \"plan\": \"guided\"", STROKE("")), NULL},
+        {HALL(", \"plan\": \"guided\"", STROKE(", \"to\": \"east\"")), NULL},
+        {HALL(", \"plan\": \"guided\"", STROKE(", \"to\": \"west\"")),
+         "the stroke \"stroke0\" has no effect: no group with the plan \"guided\" goes to "
+         "\"west\""},
+        {HALL("", SHOP), "\"interests\" has no effect: no group uses the behaviour \"interest\""},
+        {HALL(", \"behave\": \"interest\"", SHOP), NULL},
+        {HALL(", \"behave\": \"interest\", \"interested_in\": {\"a\": 0}", SHOP),
+         "the interest \"interest0\" has no effect: no group with the behaviour \"interest\" "
+         "cares"},
+        {HALL(", \"behave\": \"interest\"", ""),
+         "the behaviour \"interest\" has no effect: the scene has no \"interests\""},
+        {HALL("", ZONE), "the discomfort of \"zones\" has no effect: no group plans with"},
+        {HALL(", \"plan\": \"continuum\"", ZONE), NULL},
+    };
+    for (int k = 0; k < TH_COUNT_OF(cases); ++k) {
+        th_doubt doubt = {0};
+        int count = doubts_about(cases[k].text, &doubt);
+        if (count != (cases[k].says != NULL) ||
+            (count > 0 && (!doubt.no_effect || !strstr(doubt.text, cases[k].says))))
+            fail_msg("case %d: %d doubts: %s", k, count, doubt.text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_agents_arrive),
-        cmocka_unit_test(stuck_agents_are_named),
-        cmocka_unit_test(models_are_exchanged),
-        cmocka_unit_test(known_limits_are_told),
+        cmocka_unit_test(all_agents_arrive),          cmocka_unit_test(stuck_agents_are_named),
+        cmocka_unit_test(models_are_exchanged),       cmocka_unit_test(known_limits_are_told),
+        cmocka_unit_test(what_has_no_effect_is_told),
     };
     program_begin(&p);
     int failed = cmocka_run_group_tests_name("judge", tests, NULL, NULL);

@@ -15,8 +15,8 @@ static const th_param_info params[] = {
 static const th_param fast[] = {{"pace", 1.5}};
 static const th_preset_info presets[] = {{"fast", "half as fast again", fast, 1}};
 static const th_field_info fields[] = {
-    {"walked", true, true, "[m]"},
-    {"calls", false, true, "how often the function was called"},
+    {"walked", true, true, "[m]", NULL},
+    {"calls", false, true, "how often the function was called", NULL},
 };
 
 // Keeps away from every agent; remembers how far it went.
@@ -79,10 +79,10 @@ static const th_model same_plan = {.cookie = TH_MODEL_COOKIE,
 
 // Looks around and writes down what it sees; no agent moves.
 static const th_field_info seen_fields[] = {
-    {"people", false, false, "neighbours seen"},
-    {"walls", false, false, "walls seen"},
-    {"wall", true, false, "distance of the nearest wall [m]"},
-    {"first", false, false, "id of the nearest neighbour"},
+    {"people", false, false, "neighbours seen", NULL},
+    {"walls", false, false, "walls seen", NULL},
+    {"wall", true, false, "distance of the nearest wall [m]", NULL},
+    {"first", false, false, "id of the nearest neighbour", NULL},
 };
 static th_vec2 watch(const th_agent *me) {
     for (int k = 1; k < me->neighbour_count; ++k)
@@ -157,6 +157,51 @@ static th_scene *room(const char *first, const char *second) {
             [10, 7.5], [6.5, 7.5]], "count": 20, "route": ["door"], %s}]}),
                                                                    first, second);
     return scene_of(json);
+}
+
+// `begin` works the velocities out for everybody at once, from the preferred ones, and `agent` hands them out.
+static void turn_all(th_world *world, int model) {
+    int count;
+    const float *x = th_world_stored(world, TH_FIELD_PREFERRED_X, &count);
+    const float *y = th_world_stored(world, TH_FIELD_PREFERRED_Y, &count);
+    float *to_x = th_model_field(world, model, 0), *to_y = th_model_field(world, model, 1);
+    for (int i = 0; i < count; ++i) {
+        to_x[i] = -0.5f * x[i];
+        to_y[i] = -0.5f * y[i];
+    }
+}
+
+static th_vec2 hand_out(const th_agent *agent) {
+    return (th_vec2){agent->own[0].real, agent->own[1].real};
+}
+
+static void begins_with_everybody(void **state) {
+    (void)state;
+    static const th_field_info pair[] = {{"x", true, false, "", NULL},
+                                         {"y", true, false, "", NULL}};
+    static th_model model;
+    model = th_model_default();
+    model.stage = TH_STAGE_FILTER;
+    model.name = "turned";
+    model.doc = model.source = "test";
+    model.fields = pair;
+    model.field_count = 2;
+    model.begin = turn_all;
+    model.agent = hand_out;
+    assert_int_equal(th_model_register(&model, NULL), TH_OK);
+    th_scene *scene = room(TH_JSON("filter": "turned"), TH_JSON("move": "orca"));
+    assert_any_threads(scene, 3, 20);
+    th_world *world = world_of(scene, 2, 1);
+    float before[60];
+    memcpy(before, field_of(world, TH_FIELD_POSITION_X), sizeof before);
+    th_world_step(world, 5);
+    const float *after = field_of(world, TH_FIELD_POSITION_X);
+    // Of group a, whose people turn away from the door in the east, and of b.
+    float moved[2] = {0.0f, 0.0f};
+    for (int i = 0; i < 60; ++i) moved[i >= 40] += after[i] - before[i];
+    assert_true(moved[0] < -2.0f && moved[1] > 2.0f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
 }
 
 static void registers_and_runs(void **state) {
@@ -386,6 +431,9 @@ static void bad_descriptions(void **state) {
                             "for all people at once");
     REFUSES(m.run = th_models(NULL)[0]->run,
             "model \"bad\" has both `agent` and `run`; give one of them");
+    REFUSES((m.agent = NULL, m.run = th_models(NULL)[0]->run, m.begin = m.run),
+            "model \"bad\": `begin` goes before `agent`, which it lacks; `run` may do the same "
+            "itself");
     REFUSES(m.stage = TH_STAGE_BEHAVE, "model \"bad\": `agent` returns a velocity, which is for "
                                        "plan, filter and move; a behave model has `run`");
     REFUSES(
@@ -463,8 +511,9 @@ static void bad_lists(void **state) {
             "model \"bad\": preset \"s\" sets \"speed\", which is no parameter of it");
     REFUSES(m.presets = &wide_preset,
             "model \"bad\": preset \"w\" sets pace to 9; it must lie in 0 .. 2");
-    static const th_field_info undocumented = {"f", true, true, NULL}, nothing = {0};
-    static const th_field_info same[] = {{"f", true, true, "?"}, {"f", true, true, "?"}};
+    static const th_field_info undocumented = {"f", true, true, NULL, NULL}, nothing = {0};
+    static const th_field_info same[] = {{"f", true, true, "?", NULL},
+                                         {"f", true, true, "?", NULL}};
     REFUSES((m.fields = &nothing, m.field_count = 1),
             "model \"bad\": field 0 has no name of letters, digits and _");
     REFUSES((m.fields = &undocumented, m.field_count = 1), "model \"bad\": field \"f\" needs doc");
@@ -560,7 +609,7 @@ static void plugin(void **state) {
 static uint64_t hash_of_door(const char *move) {
     char set[80];
     snprintf(set, sizeof set, "groups.0.move=%s", move);
-    const th_scene_options own = {(const char *[]){set}, 1, false, {0}};
+    const th_scene_options own = {.overrides = (const char *[]){set}, .override_count = 1};
     th_scene *scene = NULL;
     th_error error = {0};
     if (th_scene_load_file(TH_SOURCE_DIR "/scenes/door.json", &own, &scene, &error) != TH_OK)
@@ -614,7 +663,7 @@ static void scene_data(void **state) {
     th_error error = {0};
     const char *json = STREET("\"walkways\": [{\"line\": [[0, 3], [60, 3]], \"speed\": 0.5}]");
     assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
-                     TH_BAD_SCENE); // nobody knows walkways yet
+                     TH_BAD_SCENE); // no model knows walkways yet
     if (th_plugin_load(TH_PLUGINS "/own_section.so", &error) != TH_OK)
         fail_msg("%s", error.message);
     scene = scene_of(json);
@@ -632,10 +681,11 @@ static void scene_data(void **state) {
     th_world_destroy(world);
     th_scene_destroy(scene);
     walkway_error("\"walkways\": [{\"line\": [[0, 3], [60, 3]], \"speed\": 9}]",
-                  "walkways[0].speed", "it must lie in 0.1 .. 3 m/s");
+                  "walkways[0].speed", "it must be at least 0.1 and at most 3 m/s");
     walkway_error("\"walkways\": [{\"line\": [[0, 3], [60, 3]], \"sped\": 1}]", "walkways[0].sped",
                   "did you mean \"speed\"?");
-    walkway_error("\"walkways\": [{\"speed\": 1}]", "walkways[0].line", "a walkway needs \"line\"");
+    walkway_error("\"walkways\": [{\"speed\": 1}]", "walkways[0].line",
+                  "a walkway needs a \"line\"");
     walkway_error("\"walkways\": [{\"line\": [[0, 3], [0, 3]]}]", "walkways[0].line",
                   "has no length");
     walkway_error("\"walkways\": [{\"line\": [[0, 30], [9, 30]]}]", "walkways[0].line",
@@ -644,6 +694,103 @@ static void scene_data(void **state) {
     walkway_error("\"walkways\": [{\"id\": \"a\", \"line\": [[0, 3], [60, 3]]}, {\"id\": \"a\", "
                   "\"line\": [[0, 3], [60, 3]]}]",
                   "walkways[1].id", "taken");
+}
+
+// The plugin that docs/own-model.md prints: it compiles, its section is checked, and wet ground slows people down.
+static void the_plugin_of_the_page(void **state) {
+    (void)state;
+    th_error error = {0};
+    if (th_plugin_load(TH_PLUGINS "/page_plugin.so", &error) != TH_OK)
+        fail_msg("%s", error.message);
+#define POOL(puddles, filter)                                                                     \
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 40, 6]}}], \"exits\": [{\"line\": [[40, 0], " \
+    "[40, 6]]}], \"groups\": [{\"positions\": [[2, 3]], \"speed\": 1, \"move\": \"orca\"" filter  \
+    "}]" puddles "}"
+    th_scene *scene = scene_of(
+        POOL(", \"puddles\": [{\"area\": {\"rect\": [4, 0, 39, 6]}}]", ", \"filter\": \"wade\""));
+    th_doubt doubts[4];
+    assert_int_equal(th_scene_doubts(scene, doubts, 4), 0);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 100);
+    assert_near(field_of(world, TH_FIELD_POSITION_X)[0], 4.0 + 8.0 * 0.5, 0.3);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    const char *idle[] = {POOL(", \"puddles\": [{\"area\": {\"rect\": [4, 0, 39, 6]}}]", ""),
+                          POOL("", ", \"filter\": \"wade\"")};
+    const char *said[] = {"\"puddles\" has no effect: no group uses the filter \"wade\"",
+                          "the filter \"wade\" has no effect: the scene has no \"puddles\""};
+    for (int k = 0; k < 2; ++k) {
+        scene = scene_of(idle[k]);
+        assert_int_equal(th_scene_doubts(scene, doubts, 4), 1);
+        assert_true(doubts[0].no_effect);
+        if (!strstr(doubts[0].text, said[k])) fail_msg("%s", doubts[0].text);
+        th_scene_destroy(scene);
+    }
+    const char *dry = POOL(", \"puddles\": [{\"area\": {\"rect\": [4, 20, 39, 26]}}]", "");
+    assert_int_equal(th_scene_load_json(dry, strlen(dry), "pool", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    assert_non_null(strstr(error.message, "\"puddle0\" lies outside the level \"ground\", 14.0 m"));
+}
+
+// What a declaration gets wrong is refused by name when the model is registered.
+static void declarations_are_checked(void **state) {
+    (void)state;
+    typedef struct thing {
+        th_item item;
+        float number;
+        int name;
+    } thing;
+    static const th_key_info number = {.name = "n",
+                                       .offset = offsetof(thing, number),
+                                       .unit = "m",
+                                       .max = 1,
+                                       .doc = "A number."},
+                             name = {.name = "kind",
+                                     .kind = TH_KEY_NAME,
+                                     .words = "other",
+                                     .offset = offsetof(thing, name),
+                                     .doc = "A name."};
+    static th_section_info section;
+    static th_model model = {.cookie = TH_MODEL_COOKIE,
+                             .stage = TH_STAGE_FILTER,
+                             .name = "things",
+                             .doc = "-",
+                             .source = "-",
+                             .agent = as_planned,
+                             .sections = &section,
+                             .section_count = 1};
+    const th_section_info good = {.name = "things",
+                                  .item = "thing",
+                                  .doc = "Things.",
+                                  .item_size = sizeof(thing),
+                                  .keys = &number,
+                                  .key_count = 1};
+    const struct {
+        th_section_info part;
+        const char *says;
+    } cases[] = {
+        {{.name = "doors"}, "\"doors\" is a key that all scenes have"},
+        {{.name = "strips"}, "has a section \"strips\" already"},
+        {{.width_key = "width"}, "has no number \"width\""},
+        {{.group_key = "likes", .group_doc = "-"}, "with a group_key exactly one"},
+        {{.group_key = "speed", .group_doc = "-", .keys = &name}, "\"speed\" is a key"},
+        {{.group_key = "interested_in", .group_doc = "-", .keys = &name},
+         "\"interested_in\" already"},
+        {{.detours = true}, "needs a behave model that decides TH_DECIDES_DETOUR"},
+    };
+    for (int k = 0; k < TH_COUNT_OF(cases); ++k) {
+        const th_section_info *part = &cases[k].part;
+        th_error error = {0};
+        section = good;
+        if (part->name) section.name = part->name;
+        if (part->keys) section.keys = part->keys;
+        section.width_key = part->width_key;
+        section.group_key = part->group_key;
+        section.group_doc = part->group_doc;
+        section.detours = part->detours;
+        assert_int_equal(th_model_register(&model, &error), TH_BAD_ARGUMENT);
+        if (!strstr(error.message, cases[k].says)) fail_msg("%d: %s", k, error.message);
+    }
 }
 
 // The same in code.
@@ -726,6 +873,7 @@ static void the_program_takes_a_plugin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_and_runs),
+        cmocka_unit_test(begins_with_everybody),
         cmocka_unit_test(mixes_and_threads),
         cmocka_unit_test(plan_and_filter),
         cmocka_unit_test(own_fields),
@@ -735,6 +883,8 @@ int main(void) {
         cmocka_unit_test(an_own_allocator_is_used),
         cmocka_unit_test(scene_data),
         cmocka_unit_test(scene_data_in_code),
+        cmocka_unit_test(the_plugin_of_the_page),
+        cmocka_unit_test(declarations_are_checked),
         cmocka_unit_test(bad_descriptions),
         cmocka_unit_test(body_rules),
         cmocka_unit_test(bad_lists),

@@ -103,6 +103,25 @@ static void avoidance_goes_on_with_the_motion_begun(void **state) {
     assert_true(th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f).y < 0.0f);
 }
 
+// Head on at 2 m/s, half a sub-step after the last free instant: the overlap predicted is one sub-step of 1 m/s whenever
+// they meet, and k exp(-tau~^2 / tau0) of it is taken away, spread over the iterations.
+static void avoidance_falls_with_the_time_to_collision(void **state) {
+    (void)state;
+    th_pbd_params p = {.lr_stiffness = 0.24f,
+                       .lr_decay = 20.0f,
+                       .lr_range = 10.0f,
+                       .lr_sign = 1.0f,
+                       .lr_mode = TH_PBD_NORMAL};
+    const double h = 1.0 / 48.0, each = 1.0 - pow(1.0 - 0.24, 1.0 / 6.0);
+    th_pbd_avoidance avoid = th_pbd_avoidance_of(&p, (float)h, 6);
+    for (int n = 12; n <= 192; n *= 2) { // a quarter of a second to four
+        double tau = ((double)n + 0.5) * h, tilde = ((double)n + 1.0) * h;
+        th_vec2 x = {(float)-(0.5 + 2.0 * tau), 0.0f}, u = {(float)(2.0 * h), 0.0f};
+        double taken = 0.5 * each * exp(-tilde * tilde / 20.0) * h;
+        assert_near(th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f).x, -taken, 2e-3 * taken);
+    }
+}
+
 // An agent that is stopped leans and eases, one that walks at full speed does neither.
 static void a_stopped_agent_leans_and_eases(void **state) {
     (void)state;
@@ -515,6 +534,7 @@ int main(void) {
         cmocka_unit_test(time_to_collision_has_its_closed_form),
         cmocka_unit_test(contact_pushes_along_and_friction_holds_across),
         cmocka_unit_test(avoidance_goes_on_with_the_motion_begun),
+        cmocka_unit_test(avoidance_falls_with_the_time_to_collision),
         cmocka_unit_test(a_stopped_agent_leans_and_eases),
         cmocka_unit_test(a_drive_into_a_wall_goes_along_it),
         cmocka_unit_test(walls_hold_on_their_line_and_at_their_corners),

@@ -196,6 +196,83 @@ static void a_gap_stays_open_for_the_smallest(void **state) {
                      0);
 }
 
+static double gap_of(const char *body) {
+    char json[512];
+    snprintf(json, sizeof json,
+             "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 8, 4]}}], \"exits\": [{\"id\": "
+             "\"out\", \"line\": [[8, 0], [8, 4]]}], \"groups\": [{\"count\": 1, \"plan\": "
+             "\"field\", \"move\": \"people\"%s}]}",
+             body);
+    th_world *world = people_of(json, 1);
+    double gap = th_group_gap(&th_world_scene(world)->groups[0], true);
+    double need = (double)(2.0f * th_wall_radius(world, 0) + world->groups[0].body.gap_clearance);
+    assert_true(need <= gap + 1e-5 && (need > gap - 1e-5 || strstr(body, "uniform")));
+    destroy(world);
+    return gap;
+}
+
+// A body of 0.4 m has no shoulders to turn, nor has one that is said to be rigid: planner and contact agree.
+static void a_rigid_body_needs_its_full_width(void **state) {
+    (void)state;
+    assert_near(gap_of(""), 2 * 0.745 * 0.2 + 0.02, 1e-6);
+    assert_near(gap_of(TH_JSON(, "rigid": true)), 0.42, 1e-6);
+    assert_near(gap_of(TH_JSON(, "radius": 0.4)), 0.82, 1e-6);
+    assert_near(gap_of(TH_JSON(, "radius": 0.4, "rigid": false)), 2 * 0.745 * 0.4 + 0.02, 1e-6);
+    assert_near(gap_of(TH_JSON(, "radius": {"uniform": [0.2, 0.4]})), 0.82, 1e-6);
+}
+
+// A gap of `width` behind a wheelchair and forty people that want through it; how far the wheelchair gets.
+static float shoved_to(double width, uint64_t seed) {
+    char json[1024];
+    snprintf(json, sizeof json,
+             "{\"levels\": [{\"walkable\": [{\"rect\": [0, 0, 6, 6]}, {\"rect\": [5.9, %g, 12, "
+             "%g]}]}], \"exits\": [{\"id\": \"out\", \"line\": [[12, 0], [12, 6]]}], "
+             "\"groups\": [{\"id\": \"chair\", \"positions\": [[5.3, 3]], \"radius\": 0.4, "
+             "\"speed\": 0.7, \"plan\": \"straight\", \"move\": \"people\"}, {\"count\": 40, "
+             "\"area\": {\"rect\": [0.3, 0.3, 4.7, 5.7]}, \"plan\": \"field\", \"move\": "
+             "\"people\"}]}",
+             3 - width / 2, 3 + width / 2);
+    th_world *world = people_of(json, seed);
+    float furthest = 0.0f;
+    for (int step = 0; step < 400; ++step) {
+        th_world_step(world, 1);
+        for (int i = 0; i < world->agents.count; ++i)
+            if (world->agents.group[i] == 0)
+                furthest = fmaxf(furthest, world->agents.position_x[i]);
+    }
+    destroy(world);
+    return furthest;
+}
+
+// It comes as near to a gap of 0.7 m as a disc of 0.4 m does, and no crowd shoves it in; through 0.9 m it gets.
+static void a_rigid_body_is_not_shoved_into_a_gap(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        assert_true(shoved_to(0.7, seed) < 6.0f - sqrtf(0.4f * 0.4f - 0.35f * 0.35f) + 0.05f);
+        assert_true(shoved_to(0.9, seed) > 11.0f);
+    }
+}
+
+// A wheelchair that stands in a seat row of 0.55 m, which it could not have entered, gets out of it.
+static void a_wedged_body_backs_out(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; ++k) {
+        th_world *world = people_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 12, 8]},
+                     "obstacles": [{"rect": [1, 3, 9, 3.5]}, {"rect": [1, 4.05, 9, 4.5]}]}],
+                     "exits": [{"id": "out", "line": [[12, 0], [12, 8]]}],
+                     "groups": [{"id": "chair", "count": 0, "radius": 0.4, "speed": 0.7, "plan": "field",
+                         "move": "people"},
+                         {"id": "people", "count": 20, "area": {"rect": [0, 5, 12, 8]}, "plan": "field", "move": "people"}]}),
+                                  1);
+        th_agent_def chair = th_agent_def_default();
+        chair.position = th_v(2.0f + 2.0f * (float)k, 3.775f + 0.04f * (float)k);
+        assert_int_equal(th_world_spawn(world, &chair, 1, NULL, NULL), TH_OK);
+        th_world_step(world, 400);
+        assert_int_equal(th_world_statistics(world).left, 21);
+        destroy(world);
+    }
+}
+
 static void two_that_meet_pass_each_other(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -316,6 +393,9 @@ int main(void) {
         cmocka_unit_test(shoulders_turn_at_the_end_of_a_wall),
         cmocka_unit_test(planner_and_bodies_agree_on_gaps),
         cmocka_unit_test(a_gap_stays_open_for_the_smallest),
+        cmocka_unit_test(a_rigid_body_needs_its_full_width),
+        cmocka_unit_test(a_rigid_body_is_not_shoved_into_a_gap),
+        cmocka_unit_test(a_wedged_body_backs_out),
         cmocka_unit_test(two_that_meet_pass_each_other),
         cmocka_unit_test(crowds_that_meet_get_past_each_other),
         cmocka_unit_test(waiting_people_are_not_shoved_about),

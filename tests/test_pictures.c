@@ -126,8 +126,11 @@ static void kinds_of_files(void **state) {
     }
     const uint8_t pixels[] = {0, 0, 0, 255, 255, 255, 255, 255};
     th_scene_def def = th_scene_def_default();
-    th_picture_def picture = {
-        .pixels = pixels, .width = 2, .height = 1, .black = 3, .strength = 0.5};
+    th_picture_def picture = th_picture_def_default(TH_PICTURE_DISCOMFORT);
+    picture.pixels = pixels;
+    picture.width = 2;
+    picture.height = 1;
+    picture.black = 3;
     picture.corners[1] = (th_point){10, 5};
     def.pictures = &picture;
     def.picture_count = 1;
@@ -397,7 +400,7 @@ static void messages_of_areas(void **state) {
     assert_non_null(strstr(error.message, "thin walls"));
     refused("{\"file\": \"a.png\", \"shows\": \"height\", \"corners\": [[0, 0], [8, 4]], \"to\": "
             "\"e\"}",
-            TH_BAD_SCENE, "pictures[0].to", "as steep for everybody");
+            TH_BAD_SCENE, "pictures[0].to", "same for all groups");
 }
 
 // People keep to the turn that is drawn around the fountain: those to the east pass south of it, those to the west

@@ -1,6 +1,6 @@
 // The plan quickest: around jams, to the exit that is reached first, over the whole width; the same for any number of threads
 // and after a restore. SPDX-License-Identifier: Apache-2.0
-#include "plan/quickest/quickest.h"
+#include "plan/quickest/state.h"
 #include "support.h"
 #include <stdlib.h>
 
@@ -99,11 +99,11 @@ static void a_queue_sends_people_to_the_other_exit(void **state) {
     assert_true(quickest.time < 0.75 * shortest.time);
     double later = fmax(quickest.last_near, quickest.last_far);
     assert_true(fabs(quickest.last_near - quickest.last_far) < 0.15 * later);
-    // Nobody runs to and fro.
+    // No agent runs to and fro.
     assert_true(quickest.changes < 1.0);
 }
 
-// Somebody who would save less than the inertia stays.
+// An agent that would save less than the inertia stays.
 static void inertia_keeps_people(void **state) {
     (void)state;
     two_exits stubborn = leave_by_two(TH_JSON({"model": "quickest", "inertia": 1}));
@@ -116,6 +116,57 @@ static void inertia_keeps_people(void **state) {
     assert_true(wavering.changes > 1.5 * usual.changes);
 }
 
+// The goal that somebody at p would choose where 1000 people queue at the exit behind the wall and none at the near one.
+static int chosen_at(const th_world *world, th_vec2 p, int present, uint32_t left) {
+    th_quickest *s = world->model_state[TH_PLAN_QUICKEST];
+    for (int b = 0; b < TH_QUICKEST_BINS; ++b) {
+        s->queue[b] = 0;
+        s->queue[TH_QUICKEST_BINS + b] = 1000;
+    }
+    const th_walls walls = th_walls_for(world->scene, th_world_walls(world), 0);
+    const th_quick_mind mind = {present, left, 0.2f, 40.0f};
+    return th_quick_choose(s, world->scene, &walls, 0, 0, &mind, 0, p).goal;
+}
+
+static void queues_out_of_sight_are_not_known(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 10]}, "walls": [[[12, 0], [12, 7]]]}],
+        "exits": [{"id": "near", "line": [[4, 0], [5, 0]]}, {"id": "hidden", "line": [[13, 0], [14, 0]]}],
+        "groups": [{"positions": [[8, 3]], "to": ["near", "hidden"], "plan": "quickest"}],
+        "run": {"step": 0.1}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 15);
+    const th_vec2 before = th_v(11.5f, 6.5f), behind = th_v(12.8f, 6.0f);
+    assert_int_equal(chosen_at(world, before, -1, 0), 1); // nearer, and no queue is seen
+    assert_int_equal(chosen_at(world, behind, -1, 0), 0);
+    assert_int_equal(chosen_at(world, before, 1, 0), 0);       // it stands in that queue
+    assert_int_equal(chosen_at(world, before, 0, 1u << 1), 0); // it has been there
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Alone, the quickest way is the shortest one.
+static void alone_as_by_the_shortest_way(void **state) {
+    (void)state;
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": [{"rect": [0, 0, 10, 10]}, {"rect": [9.9, 4, 10.5, 4.8]}, {"rect": [10.4, 0, 16, 10]}]}],
+        "exits": [{"id": "out", "area": {"rect": [15, 0, 16, 10]}}],
+        "groups": [{"positions": [[2, 1]], "to": "out", "speed": 1.3, "plan": %s}],
+        "run": {"step": 0.1}});
+    double time[2];
+    for (int k = 0; k < 2; ++k) {
+        th_scene *scene = scene_with(format, k == 0 ? "\"field\"" : "\"quickest\"");
+        th_world *world = world_of(scene, 1, 1);
+        time[k] = run_to_end(world, 60.0);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+    print_message("  through a door alone: %.1f s by the shortest, %.1f s by the quickest way\n",
+                  time[0], time[1]);
+    assert_true(fabs(time[1] - time[0]) <= 0.21);
+}
+
 // Until all of the group `walkers` are out [s].
 static double time_until(const th_scene *scene, int walkers) {
     th_world *world = world_of(scene, 1, 1);
@@ -126,7 +177,7 @@ static double time_until(const th_scene *scene, int walkers) {
     return time;
 }
 
-static void around_those_who_stand(void **state) {
+static void around_standing_agents(void **state) {
     (void)state;
     static const char format[] = TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 16, 14]}}],
@@ -154,7 +205,7 @@ static double mean_place(const char *plan) {
         "run": {"step": 0.1}});
     th_scene *scene = scene_with(format, plan);
     th_world *world = world_of(scene, 1, 1);
-    float last[201] = {0.0f}; // where somebody was seen last
+    float last[201] = {0.0f}; // where an agent was seen last
     while (th_world_statistics(world).left < 200 && th_world_time(world) < 200.0) {
         int count = (int)th_world_statistics(world).inside;
         const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
@@ -254,7 +305,9 @@ int main(void) {
         cmocka_unit_test(queues),
         cmocka_unit_test(a_queue_sends_people_to_the_other_exit),
         cmocka_unit_test(inertia_keeps_people),
-        cmocka_unit_test(around_those_who_stand),
+        cmocka_unit_test(queues_out_of_sight_are_not_known),
+        cmocka_unit_test(alone_as_by_the_shortest_way),
+        cmocka_unit_test(around_standing_agents),
         cmocka_unit_test(over_the_width_of_an_exit),
         cmocka_unit_test(work_is_spread_over_steps),
         cmocka_unit_test(doors_that_shut_are_left),

@@ -139,6 +139,38 @@ static void two_groups_pass(void **state) {
     th_scene_destroy(scene);
 }
 
+// What the sieve leaves out pushes with nothing: the sum over all agents in sight, one by one, has the same bits. The
+// crowd is dense and mixed, so that portions begin and end anywhere in the order.
+static void the_sieve_drops_only_what_does_not_push(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 30]}}],
+         "exits": [{"id": "w", "line": [[0, 0], [0, 30]]}, {"id": "n", "line": [[0, 30], [30, 30]]}],
+         "groups": [{"count": 150, "area": {"rect": [6, 6, 24, 24]}, "to": "w", "move": "power_law"},
+                    {"count": 150, "area": {"rect": [6, 6, 24, 24]}, "to": "n", "move": "power_law"}],
+         "run": {"step": 0.1}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 10);
+    th_walls walls = th_world_walls(world);
+    th_substep step = th_substep_begin(world, TH_MOVE_POWER_LAW, 0.02f);
+    const th_agents *a = &world->agents;
+    int pushed = 0;
+    for (uint32_t i = 0; i < (uint32_t)a->count; ++i) {
+        th_vec2 plain = {0, 0}, sieved = th_power_law_of_people(world, &step, &walls, i);
+        float sight = th_power_law_params_of(world, i)->sight;
+        for (uint32_t j = 0; j < (uint32_t)a->count; ++j) {
+            th_vec2 to = th_sub(th_position(a, j), th_position(a, i));
+            if (j != i && th_length2(to) < sight * sight)
+                plain = th_add(plain, th_power_law_push_of(world, i, j));
+        }
+        assert_true(plain.x == sieved.x && plain.y == sieved.y);
+        pushed += th_length2(plain) > 0.0f;
+    }
+    assert_true(a->count > 200 && pushed > 100);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_the_published_ones),
@@ -146,6 +178,7 @@ int main(void) {
         cmocka_unit_test(no_collision_no_force),
         cmocka_unit_test(one_step_is_the_published_one),
         cmocka_unit_test(two_groups_pass),
+        cmocka_unit_test(the_sieve_drops_only_what_does_not_push),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void crowd_pressure_by_hand(void **state) {
     assert_int_equal(work.crowding[here], 2); // 7.9 /m2
     // Two cells away 14 x (1/16)(6/16) x 14.8 = 4.9 people are in the kernel: too few.
     assert_near((double)map.crowd_pressure_count[here + 2], 0.0, 0.0);
-    th_map_take(&map, &work, 2.0, false); // nobody: what comes begins anew
+    th_map_take(&map, &work, 2.0, false); // no people: the means start anew
     put_fourteen(&map, &work, 0.6f, 0.6f);
     assert_near((double)map.crowd_pressure_max[here], 0.0, 1e-9);
     put_fourteen(&map, &work, -0.6f, -0.6f);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/recorder.h"
 #include "support.h"
+#include <pthread.h>
 #include <unistd.h>
 
 typedef struct exchange {

@@ -5,6 +5,8 @@
 #include "space/walls.h"
 #include "support.h"
 #include "throng/rooms.h"
+#include <geos_c.h>
+#include <stdlib.h>
 #include <string.h>
 
 static plan turned(const double (*ring)[2], int count, double angle) {
@@ -277,8 +279,96 @@ static void open_plane(void **state) {
     close_plan(&p);
 }
 
+// ---- the order in which GEOS lists faces differs from version to version
+
+// The linker puts this in the place of GEOSPolygonize_r: the same faces, which another version might list like this.
+static bool shuffled;
+GEOSGeometry *__real_GEOSPolygonize_r(GEOSContextHandle_t geos, const GEOSGeometry *const parts[],
+                                      unsigned count);
+GEOSGeometry *__wrap_GEOSPolygonize_r(GEOSContextHandle_t geos, const GEOSGeometry *const parts[],
+                                      unsigned count);
+
+// The ring the other way round and from another point.
+static GEOSGeometry *turned_ring(GEOSContextHandle_t geos, const GEOSGeometry *ring) {
+    const GEOSCoordSequence *from = GEOSGeom_getCoordSeq_r(geos, ring);
+    unsigned size = 0;
+    GEOSCoordSeq_getSize_r(geos, from, &size);
+    GEOSCoordSequence *to = GEOSCoordSeq_create_r(geos, size, 2);
+    for (unsigned i = 0; i < size; ++i) {
+        double x, y;
+        GEOSCoordSeq_getXY_r(geos, from, (2 * (size - 1) - i + 2) % (size - 1), &x, &y);
+        GEOSCoordSeq_setXY_r(geos, to, i, x, y);
+    }
+    return GEOSGeom_createLinearRing_r(geos, to);
+}
+
+static GEOSGeometry *turned_face(GEOSContextHandle_t geos, const GEOSGeometry *face) {
+    GEOSGeometry *holes[16];
+    int count = GEOSGetNumInteriorRings_r(geos, face);
+    assert_in_range(count, 0, 16);
+    for (int k = 0; k < count; ++k)
+        holes[k] = turned_ring(geos, GEOSGetInteriorRingN_r(geos, face, count - 1 - k));
+    return GEOSGeom_createPolygon_r(geos, turned_ring(geos, GEOSGetExteriorRing_r(geos, face)),
+                                    holes, (unsigned)count);
+}
+
+GEOSGeometry *__wrap_GEOSPolygonize_r(GEOSContextHandle_t geos, const GEOSGeometry *const parts[],
+                                      unsigned part_count) {
+    GEOSGeometry *faces = __real_GEOSPolygonize_r(geos, parts, part_count);
+    if (!shuffled) return faces;
+    int count = GEOSGetNumGeometries_r(geos, faces);
+    GEOSGeometry **list = malloc(((size_t)count + 1) * sizeof(GEOSGeometry *));
+    for (int k = 0; k < count; ++k)
+        list[k] = turned_face(geos, GEOSGetGeometryN_r(geos, faces, (count + 2 - k) % count));
+    GEOSGeometry *other =
+        GEOSGeom_createCollection_r(geos, GEOS_GEOMETRYCOLLECTION, list, (unsigned)count);
+    GEOSGeom_destroy_r(geos, faces);
+    free(list);
+    return other;
+}
+
+static void assert_equal_rooms(const th_rooms *a, const th_rooms *b) {
+    assert_int_equal(a->room_count, b->room_count);
+    assert_int_equal(a->portal_count, b->portal_count);
+    assert_memory_equal(a->portals, b->portals, (size_t)a->portal_count * sizeof *a->portals);
+    for (int r = 0; r < a->room_count; ++r) {
+        const th_polygons *p = &a->rooms[r].shape, *q = &b->rooms[r].shape;
+        int points = p->ring_start[p->ring_count];
+        assert_int_equal(p->ring_count, q->ring_count);
+        assert_memory_equal(p->ring_start, q->ring_start,
+                            ((size_t)p->ring_count + 1) * sizeof *p->ring_start);
+        assert_memory_equal(p->points, q->points, (size_t)points * sizeof *p->points);
+        assert_true(p->area == q->area);
+        size_t places = (size_t)a->rooms[r].portal_count + (size_t)a->rooms[r].goal_count;
+        assert_memory_equal(a->rooms[r].distances, b->rooms[r].distances,
+                            places * places * sizeof *a->rooms[r].distances);
+    }
+}
+
+static void order_of_faces_does_not_matter(void **state) {
+    (void)state;
+    const char *files[] = {"scenes/hidac/building.json", "scenes/grosser_stern.json",
+                           "scenes/station.json"};
+    for (int k = 0; k < 3; ++k) {
+        th_scene *scene = scene_file(files[k]);
+        th_rooms *rooms[2] = {NULL, NULL};
+        for (int s = 0; s < 2; ++s) {
+            shuffled = s == 1;
+            th_error error;
+            assert_int_equal(th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &rooms[s], &error),
+                             TH_OK);
+        }
+        shuffled = false;
+        assert_equal_rooms(rooms[0], rooms[1]);
+        th_rooms_destroy(rooms[0]);
+        th_rooms_destroy(rooms[1]);
+        th_scene_destroy(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_of_faces_does_not_matter),
         cmocka_unit_test(two_rooms),
         cmocka_unit_test(width_decides),
         cmocka_unit_test(corridor),

@@ -1,5 +1,6 @@
 // Loading and compiling scenes: walls, openings, levels, short forms, overrides, linked files.
 // SPDX-License-Identifier: Apache-2.0
+#include "behave/interest/interest.h"
 #include "registry/models.h"
 #include "scene/scene.h"
 #include "support.h"
@@ -126,15 +127,19 @@ static void everything(void **state) {
     // The kiosk is a detour of two of these, the show of one of them.
     assert_int_equal(scene->goal_count, 6);
     assert_int_equal(scene->target_count, 5);
-    assert_int_equal(scene->layer_count, 2);
+    assert_int_equal(scene->name_count, 2);
     assert_int_equal(scene->groups[2].detour_count, 2);
     assert_int_equal(scene->groups[3].detour_count, 1);
     assert_int_equal(scene->groups[2].route[1], scene->groups[3].route[1]);
     assert_int_equal(th_group_target(&scene->groups[3], TH_DETOUR), scene->groups[3].route[1]);
     assert_int_equal(th_group_target(&scene->groups[3], 2 * TH_DETOUR), -1);
-    assert_near(scene->groups[2].interest[1], 0.5, 1e-6);
-    assert_near(scene->goals[4].strength, 2.0, 0.0);
-    assert_near(scene->goals[5].until, 60.0, 0.0);
+    assert_near(scene->groups[2].weights[1], 0.5, 1e-6);
+    int places;
+    const th_interest_place *place = th_scene_items(scene, "interests", &places);
+    assert_int_equal(places, 2);
+    assert_ptr_equal(scene->goals[4].item, &place[0].item);
+    assert_near(place[0].strength, 2.0, 0.0);
+    assert_near(place[1].until, 60.0, 0.0);
     assert_int_equal(scene->groups[0].route[1], scene->groups[2].route[0]);
     assert_int_equal(scene->groups[2].route[0], scene->groups[3].route[0]);
     assert_int_equal(scene->groups[0].route_count, 2);
@@ -242,9 +247,14 @@ static void scene_from_code(void **state) {
     (void)state;
     const th_point room[] = {{0, 0}, {20, 0}, {20, 10}, {0, 10}};
     th_shape walkable = {.points = room, .point_count = 4};
-    th_level_def level = {.id = "ground", .walkable = &walkable, .walkable_count = 1};
-    th_goal_def exit = {
-        .id = "east", .kind = TH_GOAL_EXIT, .has_line = true, .line = {{20, 4}, {20, 6}}};
+    th_level_def level = th_level_def_default();
+    level.walkable = &walkable;
+    level.walkable_count = 1;
+    th_goal_def exit = th_goal_def_default(TH_GOAL_EXIT);
+    exit.id = "east";
+    exit.has_line = true;
+    exit.line[0] = (th_point){20, 4};
+    exit.line[1] = (th_point){20, 6};
     const char *ids[] = {"east"};
     th_route_step leg = {ids, 1};
     th_group_def group = th_group_def_default();

@@ -74,11 +74,8 @@ static void names_and_types(void **state) {
          "s.json:2:7 groups[0].sped: unknown key \"sped\"; did you mean \"speed\"?"},
         {"{ 'zzzzzzzzzz': 1 }", NULL,
          "s.json:1:3 zzzzzzzzzz: unknown key \"zzzzzzzzzz\"; known here: name, description, "
-         "levels, stairs, zones, guidance, pictures, doors, exits, waypoints, "
-         "waiting_areas, "
-         "interests, "
-         "groups, "
-         "scripted, measure, run, record, plan_cell, $schema, strips"},
+         "levels, stairs, zones, pictures, doors, exits, waypoints, waiting_areas, groups, "
+         "scripted, measure, run, record, plan_cell, $schema, interests, guidance, strips"},
         {"{ 'levels': 5 }", NULL,
          "s.json:1:13 levels: expected an array [ ... ], found the number 5"},
         {"{ // comment é\n 'name': 4 }", NULL,

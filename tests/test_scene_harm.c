@@ -199,6 +199,42 @@ static void stairs_between_floors(void **state) {
     }
 }
 
+// One flight must not begin where another one ends the other way: agents would change level there instead of climbing on.
+// Flights above each other that lead the same way are fine.
+static void stairs_over_stairs(void **state) {
+    (void)state;
+    static const struct {
+        const char *second, *path;
+    } flights[] = {{TH_JSON({"id": "s2", "level": "b", "to": "c", "area": {"rect": [10, 0.2, 14, 2.2]}, "top": [[10, 0.2], [10, 2.2]]}), "stairs[1].area"},
+         {TH_JSON({"id": "s2", "level": "b", "to": "c", "area": {"rect": [10, -1, 14, 1]}, "top": [[10, -1], [10, 1]]}),
+                            "stairs[1].area"},
+                   {TH_JSON({"id": "s2", "level": "a", "to": "c", "area": {"rect": [9, 0, 12, 2]}, "top": [[9, 0], [9, 2]]}),
+                                      "stairs[1].area"},
+                             {TH_JSON({"id": "s2", "level": "b", "to": "c", "area": {"rect": [10, 1.1, 14, 3]}, "top": [[10, 1.1], [10, 3]]}), NULL},
+                                       {TH_JSON({"id": "s2", "level": "b", "to": "c", "area": {"rect": [10, -1, 14, 1]}, "top": [[14, -1], [14, 1]]}), NULL}};
+    for (size_t k = 0; k < sizeof flights / sizeof flights[0]; ++k) {
+        char json[1500];
+        snprintf(
+            json, sizeof json,
+            TH_JSON({"levels": [{"id": "a", "walkable": {"rect": [-10, -6, 10, 6]}},
+                                     {"id": "b", "walkable": [{"rect": [14, -6, 24, 6]}, {"rect": [2, -6, 10, 6]}]},
+                                     {"id": "c", "walkable": [{"rect": [-10, -6, 10, 6]}, {"rect": [14, -6, 24, 6]}]}],
+                          "stairs": [{"id": "s1", "level": "a", "to": "b", "area": {"rect": [10, -1, 14, 1]},
+                                      "top": [[14, -1], [14, 1]]}, %s]}),
+                                                      flights[k].second);
+        th_scene *scene = NULL;
+        th_error error;
+        th_result result = th_scene_load_json(json, strlen(json), "s", NULL, NULL, &scene, &error);
+        th_scene_destroy(scene);
+        if (!flights[k].path && result != TH_OK) fail_msg("%d: %s", (int)k, error.message);
+        if (!flights[k].path) continue;
+        if (result == TH_OK) fail_msg("accepted: %s", flights[k].second);
+        assert_string_equal(error.path, flights[k].path);
+        if (!strstr(error.message, "\"s1\"") || !strstr(error.message, "\"s2\""))
+            fail_msg("%s", error.message);
+    }
+}
+
 // A crowd presses against a door beside the exit, which is an inner one, with every model.
 static void no_agent_walks_out(void **state) {
     (void)state;
@@ -593,6 +629,7 @@ int main(void) {
         cmocka_unit_test(openings_to_exits),
         cmocka_unit_test(door_in_a_gap),
         cmocka_unit_test(stairs_between_floors),
+        cmocka_unit_test(stairs_over_stairs),
         cmocka_unit_test(no_agent_walks_out),
         TEXT_TEST(test_levels_times_legs),
         TEXT_TEST(test_crossing_walls),

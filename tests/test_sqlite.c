@@ -1,6 +1,6 @@
 // SQLite recordings: JuPedSim's schema to the letter, round trips of rows and blobs, other programs'
 // files. SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "record/compact.h"
 #include "sqlite_recording.h"
 

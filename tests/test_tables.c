@@ -3,7 +3,6 @@
 #include "observe/findings.h"
 #include "observe/observer.h"
 #include "report/report.h"
-#include "report/tables.h"
 #include "support.h"
 #include <jansson.h>
 #include <locale.h>

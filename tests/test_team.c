@@ -1,7 +1,7 @@
 // The number of threads that a world takes by itself, beside other busy programs. SPDX-License-Identifier: Apache-2.0
 #include "core/pool.h"
 #include "support.h"
-#include "world/team.h"
+#include "world/world.h"
 
 enum { CORES = 4, PEOPLE = 5000 };
 

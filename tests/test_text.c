@@ -1,6 +1,6 @@
 // Juelich text: the header others read, the headers others write, errors that say where, and files cut
 // off at any byte. SPDX-License-Identifier: Apache-2.0
-#include "record/text.h"
+#include "record/backend.h"
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -107,7 +107,7 @@ static void pressure_solves_the_complementarity_problem(void **state) {
     th_scene_destroy(scene);
 }
 
-// Card check 3: every agent walks right in a closed corridor.
+// Card check 3: every agent walks right in a closed corridor. As published, with an excess_time of 0.
 static void closed_corridor_fills_from_the_wall(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -115,7 +115,7 @@ static void closed_corridor_fills_from_the_wall(void **state) {
             "walls": [[[39.5, 0], [39.5, 4]]]}],
         "groups": [{"id": "people", "count": 150, "area": {"rect": [1, 0.3, 30, 3.7]},
             "own_goal": {"in": {"rect": [39.7, 0.5, 39.9, 3.5]}}, "plan": "straight",
-            "move": {"model": "uic", "cell_size": 2}}],
+            "move": {"model": "uic", "cell_size": 2, "excess_time": 0}}],
         "run": {"step": 0.0333333333}}));
     th_world *world = world_of(scene, 1, 1);
     th_agents *a = &world->agents;
@@ -162,7 +162,7 @@ static door_result run_doorway(const char *params) {
             "walls": [[[16, 0], [16, 7.4]],[[16, 8.6], [16, 16]]]}],
         "exits": [{"id": "out", "line": [[22, 5], [22, 11]]}],
         "groups": [{"id": "people", "count": 350, "area": {"rect": [0.5, 0.5, 13, 15.5]},
-            "to": "out", "move": {"model": "uic"%s}}],
+            "to": "out", "move": {"model": "uic", "excess_time": 0%s}}],
         "run": {"step": 0.0333333333}});
     snprintf(text, sizeof text, format, params);
     th_scene *scene = scene_of(text);
@@ -192,11 +192,14 @@ static void doorway_needs_pressure_and_pairs(void **state) {
     door_result no_pressure = run_doorway(TH_JSON(, "pressure": 0));
     door_result neither = run_doorway(TH_JSON(, "pressure": 0, "pair_distance": 0));
     door_result no_pairs = run_doorway(TH_JSON(, "pair_distance": 0));
+    print_message(
+        "doorway: densest %.2f, %.2f without pairs, %.2f without pressure, %.2f with neither\n",
+        (double)both.densest, (double)no_pairs.densest, (double)no_pressure.densest,
+        (double)neither.densest);
     assert_true(both.densest < 1.25f && both.overlapping < 0.01 && both.left > 15);
     // Bodies that touch everywhere are 1 / alpha = 2 times as dense as pressure allows.
     assert_true(no_pressure.densest > 1.6f && no_pressure.overlapping > 0.05);
     assert_true(neither.densest > 2.4f && neither.overlapping > 0.5);
-    // Cells of 0.9 m for the door of 1.2 m: 2.25 d_min, where packings overshoot more than at the usual 5.
     assert_true(no_pairs.densest < 1.31f && no_pairs.overlapping > 0.5);
 }
 
@@ -207,7 +210,7 @@ static void circle_turns_and_keeps_its_distances(void **state) {
     th_scene *scene = scene_of(TH_JSON(
         {"groups": [{"id": "people", "count": 0, "area": {"rect": [-40, -40, 40, 40]},
             "own_goal": "opposite", "plan": "straight", "move": {"model": "uic",
-            "alpha": 0.45}}],
+            "preset": "narain2009"}}],
         "run": {"step": 0.0333333333}}));
     th_world_def def = th_world_def_default();
     def.threads = 1;
@@ -270,6 +273,8 @@ static void circle_turns_and_keeps_its_distances(void **state) {
 #else
     assert_true(dense > 10000);
     nearest /= (double)dense;
+    print_message("circle: nearest %.3f d_min, %.4f %% closer, densest %.3f, turning %.2f\n",
+                  nearest, 100.0 * (double)closer / (double)counted, (double)densest, turning);
     assert_true(nearest > 1.22 && nearest < 1.28);
     assert_true((double)closer < 0.0012 * (double)counted);
     // 1.06 is met but for the first moment of meeting, when no agent is pushed back faster than 1.2 times walking

@@ -4,6 +4,7 @@
 // Apache-2.0
 #include "formula/random.h"
 #include "formula/vec.h"
+#include "move/uic/uic.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -190,6 +191,61 @@ static void no_agent_stays_where_some_stood(void **state) {
         assert_int_equal(place_and_run(&plans[known[k].plan], known[k].width, known[k].number), 0);
 }
 
+typedef struct narrow {
+    float people;   // counted in cells
+    int held, not ; // cells with ground where the flow holds people, and where it does not
+} narrow;
+
+// A plan with 12 people of d_min 0.4 m, so cells of 2 m on a lattice of whole cells, after one step.
+static narrow look_at(const char *levels_and_exits, const char *area) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{%s, \"groups\": [{\"id\": \"g\", \"count\": 12, \"to\": \"out\", \"radius\": 0.2, "
+             "\"move\": \"uic\", \"area\": %s}], \"run\": {\"step\": 0.05, \"max_time\": 60}}",
+             levels_and_exits, area);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    th_uic_view view = th_uic_view_of(world, 0);
+    const float *hold = th_uic_of(world)->hold + th_uic_of(world)->levels[0].first;
+    narrow found = {0};
+    for (int c = 0; c < view.grid.nx * view.grid.ny; ++c) {
+        found.people += view.people[c];
+        found.held += view.free_area[c] > 0.0f && hold[c] > 0.0f;
+        found.not += view.free_area[c] > 0.0f && hold[c] == 0.0f;
+    }
+    assert_true(fabsf(view.grid.h - 2.0f) < 1e-4f);
+    run_to_end(world, 60.0);
+    assert_int_equal(th_world_statistics(world).inside, 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return found;
+}
+
+// A straight corridor beside the centres of its cells is part of the flow; a slanting one that no straight line between
+// two cells passes is not, nor is a place from which no cell is seen. People get out of all of them.
+static void narrow_passages_are_cut_from_the_flow_only_where_they_must(void **state) {
+    (void)state;
+    narrow straight =
+        look_at(TH_JSON("levels": [{"walkable": {"rect": [0, 1.4, 20, 2.4]}}],
+                "exits": [{"id": "out", "line": [[20, 1.4], [20, 2.4]]}]),
+                                              TH_JSON({"rect": [0.5, 1.6, 10, 2.2]}));
+    assert_near(straight.people, 12, 1e-3);
+    assert_true(straight.held > 0 && straight.not == 0);
+    narrow slanting = look_at(TH_JSON("levels": [{"walkable": {"points": [[0, 0], [0.6, -0.6], [12.6, 11.4], [12, 12]]}}],
+                "exits": [{"id": "out", "line": [[12, 12], [12.6, 11.4]]}]),
+                       TH_JSON({"points": [[0.4, 0.2], [0.8, -0.2], [6.8, 5.8], [6.4, 6.2]]}));
+    assert_true(slanting.not > 3);
+    const char hall[] = TH_JSON("levels": [{"walkable": {"rect": [0, 0, 12, 8]}, "walls": [%s]}],
+                                "exits": [{"id": "out", "line": [[12, 0], [12, 8]]}]);
+    char text[600];
+    snprintf(text, sizeof text, hall, "");
+    assert_int_equal(look_at(text, TH_JSON({"rect": [6, 1, 11, 7]})).not, 0);
+    snprintf(text, sizeof text, hall,
+             TH_JSON([[2.1, 2.1], [3, 2.1]], [[3, 2.1], [3, 3]], [[3, 3], [2.1, 3]], [[2.1, 3], [2.1, 2.1]]));
+    assert_int_equal(look_at(text, TH_JSON({"rect": [6, 1, 11, 7]})).not, 1);
+}
+
 // The exit lies a little beyond a multiple of the cell of 2 m: people stood before it for good.
 static void ground_may_end_a_little_beyond_a_cell(void **state) {
     (void)state;
@@ -233,6 +289,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_agents_leave_wherever_the_grid_lies),
         cmocka_unit_test(no_agent_stays_where_some_stood),
+        cmocka_unit_test(narrow_passages_are_cut_from_the_flow_only_where_they_must),
         cmocka_unit_test(ground_may_end_a_little_beyond_a_cell),
         cmocka_unit_test(knots_at_corners_come_apart),
     };

@@ -56,7 +56,8 @@ static float apart(const two *t) { return th_length(th_sub(place_of(t, 0), place
 static void agents_still_tight_are_tidied(void **state) {
     (void)state;
     const th_vec2 a = {5, 2}, b = {5, 2.1f};
-    two plain = two_people(", \"separation_passes\": 1, \"tidy_passes\": 0, \"pair_substep\": 1",
+    two plain = two_people(", \"separation_passes\": 1, \"tidy_passes\": 0, \"pair_substep\": 1, "
+                           "\"pair_distance\": 1.25",
                            0.2, 9, a, b);
     two tidy = two_people(", \"separation_passes\": 1, \"pair_substep\": 1", 0.2, 9, a, b);
     th_world_step(plain.world, 1);
@@ -65,6 +66,26 @@ static void agents_still_tight_are_tidied(void **state) {
     assert_true(apart(&tidy) > 0.40f && apart(&tidy) < 0.43f);
     end(&plain);
     end(&tidy);
+}
+
+// A pass moves an agent by d_min / 2 at most, however many push it.
+static void a_pass_moves_no_agent_far(void **state) {
+    (void)state;
+    two t = two_people("", 0.1, 9, th_v(5, 2), th_v(9, 2));
+    th_world_step(t.world, 1);
+    th_uic_pair_step step = {0};
+    assert_true(th_uic_plan_passes(t.world, &step).passes > 0);
+    th_uic_begin_pairs(t.world, &step, 0);
+    th_walls walls = th_world_walls(t.world);
+    th_uic_push push = {{-3.0f, 4.0f}, false, 1e6f};
+    th_vec2 p = {6, 3}, to = th_uic_take_push(t.world, &step, &walls, 0, p, push, false);
+    assert_near(to.x, 6 - 0.6 * 0.2, 1e-5);
+    assert_near(to.y, 3 + 0.8 * 0.2, 1e-5);
+    push.sum =
+        th_v(0.1f, 0.0f); // less than that is taken as it is, by the share of an ordinary pass
+    to = th_uic_take_push(t.world, &step, &walls, 0, p, push, false);
+    assert_near(to.x, 6 + 0.6 * 0.1, 1e-5);
+    end(&t);
 }
 
 static void two_at_the_same_place_part(void **state) {
@@ -80,7 +101,8 @@ static void two_at_the_same_place_part(void **state) {
 // Of what two lack, a walking agent takes a quarter beside an arrived one.
 static void arrived_agents_make_room(void **state) {
     (void)state;
-    two t = two_people(", \"tidy_passes\": 0", 0.1, 9, th_v(5, 2), th_v(5, 2.3f));
+    two t = two_people(", \"tidy_passes\": 0, \"pair_distance\": 1.25", 0.1, 9, th_v(5, 2),
+                       th_v(5, 2.3f));
     th_agents *a = &t.world->agents;
     a->phase[number_of(a, 0)] = TH_PHASE_ARRIVED;
     th_world_step(t.world, 1);
@@ -152,6 +174,7 @@ static void pairs_across_a_link_are_pairs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agents_still_tight_are_tidied),
+        cmocka_unit_test(a_pass_moves_no_agent_far),
         cmocka_unit_test(two_at_the_same_place_part),
         cmocka_unit_test(arrived_agents_make_room),
         cmocka_unit_test(a_wall_between_parts_pairs),

@@ -25,6 +25,7 @@ static void distance_and_area(void **state) {
 static void renorm(void **state) {
     (void)state;
     assert_near(th_uic_renorm(0.3f, 0.4f, 1.0f), 0.6, 1e-6);
+    assert_near(th_uic_renorm(0.1f, 0.0f, 1.0f), 0.4, 1e-6); // four times as fast at most
     assert_near(th_uic_renorm(5e-4f, 0.0f, 1.0f), 0, 0);
     assert_near(th_uic_renorm(0.0f, 0.0f, 1.0f), 0, 0);
 }
@@ -59,6 +60,7 @@ static small_uic *create(void) {
     for (int c = 0; c < CELLS; ++c) uic->room[c] = uic->open_x[c] = uic->open_y[c] = 1.0f;
     s->world.model_state[TH_MOVE_UIC] = uic;
     s->world.dt = 0.1f;
+    uic->ease = uic->excess_share = 1.0f;
     return s;
 }
 
@@ -94,6 +96,12 @@ static void slack_is_what_is_left_of_the_ground(void **state) {
     assert_near(s->uic.b[MIDDLE], -0.3, 1e-6);
     th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, true);
     assert_near(s->uic.b[MIDDLE], 0, 1e-6);
+    s->uic.excess_share = 0.2f; // the rest of it in later steps
+    th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, false);
+    assert_near(s->uic.b[MIDDLE], -0.06, 1e-6);
+    assert_near(th_uic_excess_share(0.1f, 0.5f), 0.2, 1e-6);
+    assert_near(th_uic_excess_share(0.1f, 0.0f), 1, 0);
+    assert_near(th_uic_excess_share(0.1f, 0.05f), 1, 0);
     destroy(s);
 }
 
@@ -133,6 +141,40 @@ static void walls_fold_the_flow(void **state) {
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, 0), 4, 1e-6);
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_X), 3, 1e-6);
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_Y), 2, 1e-6);
+}
+
+// Eq. 3: the packing counts where the agent stands, not that of its cell's centre. Packed to the west, empty to the
+// east, and the packed crowd stands.
+static void weight_is_taken_where_the_agent_stands(void **state) {
+    (void)state;
+    small_uic *s = create();
+    th_uic_level level = {.grid = s->grid};
+    th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .y = 0.5f};
+    for (int c = 0; c < CELLS; ++c) s->uic.packing[c] = c % NX <= 1 ? 1.0f : 0.0f;
+    for (int k = 0; k <= 2; ++k) {
+        at.x = 0.5f * (float)k; // from the centre to the east face
+        th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0, th_v(0, 0));
+        assert_near(v.x, 0.25 * k, 1e-6);
+    }
+    destroy(s);
+}
+
+// In a passage too narrow for its cell the flow does not hold an agent, in the cell beside it half, further on wholly.
+static void the_flow_lets_go_in_narrow_passages(void **state) {
+    (void)state;
+    small_uic *s = create();
+    th_uic_level level = {.grid = s->grid, .walled = true};
+    th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .y = 0.5f};
+    for (int c = 0; c < CELLS; ++c) {
+        s->uic.packing[c] = 1.0f;
+        s->uic.hold[c] = c % NX <= 1 ? 1.0f : 0.0f;
+    }
+    for (int k = 0; k <= 2; ++k) {
+        at.x = 0.5f * (float)k;
+        th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0, th_v(0, 0));
+        assert_near(v.x, 0.25 * k, 1e-6);
+    }
+    destroy(s);
 }
 
 // A flow to the east carries along agents that want to go that way, no others; beside an exit it holds people less, by
@@ -181,6 +223,11 @@ static void opposed_crowds_give_way(void **state) {
     th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 1, th_v(0, 0));
     assert_near(v.x, 0.65, 1e-4);
     assert_near(v.y, -1.3 * 0.8660254, 1e-4);
+    // Not all at once: of a change of velocity an agent that gives way takes this share, one that hardly does more.
+    s->uic.ease = 0.2f;
+    v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 1, th_v(0, 0));
+    assert_near(v.x, 0.13, 1e-4);
+    assert_near(th_uic_eased(0.2f, 0.125f), 0.6, 1e-6);
     v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 0, th_v(0, 0));
     assert_near(th_length(v), 0, 1e-6);
     s->uic.west[MIDDLE + 1] = s->uic.south[MIDDLE + NX] = east;
@@ -231,6 +278,8 @@ int main(void) {
         cmocka_unit_test(flow_and_coupling),
         cmocka_unit_test(gradient_is_subtracted),
         cmocka_unit_test(walls_fold_the_flow),
+        cmocka_unit_test(weight_is_taken_where_the_agent_stands),
+        cmocka_unit_test(the_flow_lets_go_in_narrow_passages),
         cmocka_unit_test(no_agent_is_carried_out_unasked),
         cmocka_unit_test(opposed_crowds_give_way),
         cmocka_unit_test(levels_press_over_links),

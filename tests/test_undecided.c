@@ -71,6 +71,32 @@ static void what_is_seen(void **state) {
     th_scene_destroy(scene);
 }
 
+// A field of view of 200 degrees is 100 to either side: a sight at 90 degrees is seen, one at 120 is not.
+static void the_field_of_view(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        static const double angles[] = {90, 120, 240, 270};
+        char json[800];
+        double x = 10 * cos(angles[k] * M_PI / 180), y = 10 * sin(angles[k] * M_PI / 180);
+        snprintf(
+            json, sizeof json,
+            TH_JSON({"levels": [{"walkable": {"rect": [-20, -20, 20, 20]}}],
+            "waiting_areas": [{"id": "a", "area": {"circle": [%g, %g, 0.3]}, "wait": 5}],
+            "groups": [{"positions": [[0, 0]], "route": ["a"], "behave": {"model": "undecided", "visibility_weight": 1,
+            "history_weight": 0, "distance_weight": 0}}]}),
+                                           x, y);
+        th_scene *scene = scene_of(json);
+        th_world *world = world_of(scene, 1, 1);
+        th_walls walls = th_world_walls(world);
+        world->agents.velocity_x[0] = 1.0f;
+        world->agents.velocity_y[0] = 0.0f;
+        bool seen = th_rate_sight(world, &walls, 0, 0) > 0.5f;
+        assert_int_equal(seen, angles[k] == 90 || angles[k] == 270);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
 // ---- crowds
 
 static th_scene *park(const char *behave, int people, double wait) {
@@ -274,6 +300,7 @@ int main(void) {
         cmocka_unit_test(ratings),
         cmocka_unit_test(draws),
         cmocka_unit_test(what_is_seen),
+        cmocka_unit_test(the_field_of_view),
         cmocka_unit_test(visit_and_leave),
         cmocka_unit_test(not_there_again),
         cmocka_unit_test(a_share_of_the_group),

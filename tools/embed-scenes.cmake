@@ -1,7 +1,11 @@
-# The scenes of a folder as a C file with the array th_NAMEs of th_NAME, so that the program needs no files:
-# cmake -DOUT=... -DDIR=... -DNAME=embedded_scene -DHEADER=validate/suite_parts.h -P
+# The scenes of a folder, or those named and separated by "|", as a C file with the array th_NAMEs of th_NAME, so that the
+# program needs no files: cmake -DOUT=... -DDIR=... (or -DFILES=...) -DNAME=embedded_scene -DHEADER=validate/suite_parts.h -P
 # SPDX-License-Identifier: Apache-2.0
-file(GLOB scenes ${DIR}/*.json)
+if(FILES)
+  string(REPLACE "|" ";" scenes "${FILES}")
+else()
+  file(GLOB scenes ${DIR}/*.json)
+endif()
 list(SORT scenes)
 set(code "// Written by tools/embed-scenes.cmake.\n#include \"${HEADER}\"\n")
 set(table "")

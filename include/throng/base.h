@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 // The version of these headers; th_version() is that of the library that runs. CMakeLists.txt reads it from here.
-#define TH_VERSION_MAJOR 0
-#define TH_VERSION_MINOR 1
+#define TH_VERSION_MAJOR 1
+#define TH_VERSION_MINOR 0
 #define TH_VERSION_PATCH 0
 #define TH_VERSION_NUMBER (TH_VERSION_MAJOR * 10000 + TH_VERSION_MINOR * 100 + TH_VERSION_PATCH)
 #define TH_VERSION_TEXT_(major, minor, patch) #major "." #minor "." #patch
@@ -79,7 +79,7 @@ typedef struct th_error {
 } th_error;
 
 TH_API const char *th_result_text(th_result result);
-TH_API const char *th_version(void);    // TH_VERSION of the library, "0.1.0"
+TH_API const char *th_version(void);    // TH_VERSION of the library, "1.0.0"
 TH_API int th_version_number(void);     // TH_VERSION_NUMBER of the library
 TH_API const char *th_build_info(void); // compiler, flags that matter, backends; one line
 

@@ -1,9 +1,9 @@
-// throng: the one list of agent fields. It drives allocation, sorting, snapshots and views.
+// throng: the one list of agent fields. It drives allocation, sorting, snapshots and views. No functions, so no thread rules.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_FIELDS_H
 #define THRONG_FIELDS_H
 
-// Where TH_FIELD_LEG holds TH_DETOUR * (1 + k) besides the leg, somebody is on detour k of its group, or looks at that place.
+// Where TH_FIELD_LEG holds TH_DETOUR * (1 + k) besides the leg, the agent is on detour k of its group, or looks at that place.
 #define TH_DETOUR 0x10000u
 
 // X(NAME, name, type, doc). Every element is 4 bytes wide: one scratch array can sort them all.
@@ -37,7 +37,7 @@ typedef enum th_field {
         TH_FIELD_COUNT
 } th_field;
 
-// What somebody is doing.
+// What an agent is doing.
 typedef enum th_phase {
     TH_PHASE_STANDING, // has not set off yet (pre-movement time)
     TH_PHASE_WALKING,

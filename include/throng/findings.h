@@ -8,7 +8,7 @@
 //     const th_finding *list = th_findings_list(findings, &count);
 //     for (int k = 0; k < count; ++k) printf("%s\n", list[k].text);
 //
-// An object belongs to one thread at a time. SPDX-License-Identifier: Apache-2.0
+// Threads: each findings list and each watch is used by one thread at a time. SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_FINDINGS_H
 #define THRONG_FINDINGS_H
 
@@ -19,37 +19,39 @@
 extern "C" {
 #endif
 
-// How much it matters: a result may be read differently; it may be wrong; people may be hurt.
-typedef enum th_severity { TH_NOTE, TH_CAUTION, TH_DANGER } th_severity;
+// How much it matters. Note: a result may be read differently; caution: it may be wrong; danger: people may be hurt.
+typedef enum th_severity { TH_SEVERITY_NOTE, TH_SEVERITY_CAUTION, TH_SEVERITY_DANGER } th_severity;
 
 // X(NAME, name, severity, what). In the order of the list within a severity.
-#define TH_FINDING_KINDS(X)                                                             \
-    X(DEADLY_DENSITY, deadly_density, DANGER, "denser than where people died")          \
-    X(PACKED, packed, DANGER, "people packed too long")                                 \
-    X(TURBULENCE, turbulence, DANGER, "a packed crowd is pushed to and fro")            \
-    X(LOAD, load, DANGER, "bodies pressed too hard in a packed crowd")                  \
-    X(FALLS, falls, DANGER, "people fell")                                              \
-    X(UNFINISHED, unfinished, CAUTION, "people inside when the time was over")          \
-    X(STRANDED, stranded, CAUTION, "people of a group who never arrived")               \
-    X(UNREACHABLE, unreachable, CAUTION, "people without a way to their goal")          \
-    X(CONGESTION, congestion, CAUTION, "significant congestion after IMO")              \
-    X(FLOW, flow, CAUTION, "more people through a door than experiments found")         \
-    X(OVERLAPS, overlaps, CAUTION, "bodies inside each other")                          \
-    X(WALLS, walls, CAUTION, "people in walls")                                         \
-    X(REPAIRS, repairs, CAUTION, "impossible states of a model")                        \
-    X(STILL_TO_COME, still_to_come, CAUTION, "people whom the run ended too early for") \
-    X(WAITING, waiting, CAUTION, "people who found no spot to appear at")               \
-    X(CLOSED_GAP, closed_gap, CAUTION, "gaps that nobody fits through")                 \
-    X(NARROW_GAP, narrow_gap, CAUTION, "gaps too narrow for some")                      \
-    X(DOOR, door, CAUTION, "doors that do not do what they seem to")                    \
-    X(OPEN_STAIRS, open_stairs, CAUTION, "stairs without side walls")                   \
-    X(COARSE_PLAN, coarse_plan, CAUTION, "ways planned too coarsely")                   \
-    X(DOUBT, doubt, CAUTION, "more than a model is known to manage")                    \
-    X(INTERRUPTED, interrupted, NOTE, "stopped before the end")                         \
-    X(RECORDING, recording, NOTE, "the recording ends early")                           \
-    X(COARSE_MAP, coarse_map, NOTE, "large cells of the maps")                          \
-    X(BEYOND_MAP, beyond_map, NOTE, "people beyond the maps")                           \
-    X(LOST_EVENTS, lost_events, NOTE, "exits that are not known")                       \
+#define TH_FINDING_KINDS(X)                                                         \
+    X(DEADLY_DENSITY, deadly_density, DANGER, "denser than where people died")      \
+    X(PACKED, packed, DANGER, "people packed too long")                             \
+    X(TURBULENCE, turbulence, DANGER, "a packed crowd is pushed to and fro")        \
+    X(LOAD, load, DANGER, "bodies pressed too hard in a packed crowd")              \
+    X(FALLS, falls, DANGER, "people fell")                                          \
+    X(UNFINISHED, unfinished, CAUTION, "people inside when the time was over")      \
+    X(STRANDED, stranded, CAUTION, "people of a group that never arrived")          \
+    X(UNREACHABLE, unreachable, CAUTION, "people without a way to their goal")      \
+    X(CONGESTION, congestion, CAUTION, "significant congestion after IMO")          \
+    X(FLOW, flow, CAUTION, "more people through a door than experiments found")     \
+    X(OVERLAPS, overlaps, CAUTION, "bodies inside each other")                      \
+    X(WALLS, walls, CAUTION, "people in walls")                                     \
+    X(REPAIRS, repairs, CAUTION, "impossible states of a model")                    \
+    X(STILL_TO_COME, still_to_come, CAUTION, "announced people that came too late") \
+    X(WAITING, waiting, CAUTION, "people without a free spot to appear at")         \
+    X(CLOSED_GAP, closed_gap, CAUTION, "gaps narrower than every body")             \
+    X(NARROW_GAP, narrow_gap, CAUTION, "gaps too narrow for some")                  \
+    X(DOOR, door, CAUTION, "doors that do not do what they seem to")                \
+    X(OPEN_STAIRS, open_stairs, CAUTION, "stairs without side walls")               \
+    X(COARSE_PLAN, coarse_plan, CAUTION, "ways planned too coarsely")               \
+    X(DOUBT, doubt, CAUTION, "more than a model is known to manage")                \
+    X(NO_EFFECT, no_effect, CAUTION, "parts of the scene without effect")           \
+    X(LONG_STEP, long_step, CAUTION, "a step too long for a model")                 \
+    X(INTERRUPTED, interrupted, NOTE, "stopped before the end")                     \
+    X(RECORDING, recording, NOTE, "the recording ends early")                       \
+    X(COARSE_MAP, coarse_map, NOTE, "large cells of the maps")                      \
+    X(BEYOND_MAP, beyond_map, NOTE, "people beyond the maps")                       \
+    X(LOST_EVENTS, lost_events, NOTE, "exits that are not known")                   \
     X(NOT_CHECKED, not_checked, NOTE, "a part of the scene that was not looked at")
 
 typedef enum th_finding_kind {
@@ -90,7 +92,8 @@ typedef struct th_watch th_watch;
 // TH_NO_MEMORY is the only failure of these.
 TH_RECORD_API th_result th_watch_create(th_world *world, th_watch **watch, th_error *error);
 TH_RECORD_API void th_watch_destroy(th_watch *watch);
-// After every step. Looks closely once per simulated second.
+// After every step. Looks closely once per simulated second, and when the world is done: its findings are then those of a
+// run that has ended.
 TH_RECORD_API th_result th_watch_see(th_watch *watch, th_world *world, th_error *error);
 TH_RECORD_API th_result th_watch_findings(const th_watch *watch, th_findings **findings,
                                           th_error *error);

@@ -1,5 +1,5 @@
-// throng: a world that is edited while it runs, beyond doors, walls, people and parameters (throng/world.h): people who go on in
-// another scene, and what a page that shows it asks for. Threads: as in throng/world.h.
+// throng: editing a running world beyond doors, walls, agents and parameters (throng/world.h): moving its agents to another
+// scene, and what a live display needs. Threads: as in throng/world.h.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_LIVE_H
 #define THRONG_LIVE_H
@@ -10,11 +10,11 @@
 extern "C" {
 #endif
 
-// Goes on in another scene, such as the same one with a wall moved or other models: the time, the counts and everybody of
-// `from` who still has a place, where and as fast as they were and with their ids. Levels, groups, doors and goals are the
-// same when their ids are. `lost` (or NULL): people whose group or ground is gone; they count as removed. Who is
-// still to come from a source comes; the groups' people at the start do not come again. Live walls of `from` are not taken
-// over. `from` stays as it is.
+// Continues in another scene, such as the same one with a wall moved or other models. The new world has the time and the counts of
+// `from`, and all agents that still have a place, with their ids, positions and velocities. Levels, groups, doors and goals
+// are the same when their ids are. `lost` (or NULL): agents whose group or ground is gone; they count as removed. Sources
+// go on; the agents that groups place at the start do not appear again. Live walls of `from` are not taken over. `from` is not
+// changed.
 TH_API th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_world *from,
                                    int *lost, th_world **world, th_error *error);
 
@@ -24,16 +24,15 @@ TH_API th_result th_world_continue(const th_scene *scene, const th_world_def *de
 TH_API void th_world_distances(const th_world *world, int target, int level, const th_vec2 *points,
                                int count, float *distances);
 
-// Which way people who walk to a target are led, from points of a level, by the planner of the first group that can tell
+// The directions in which agents walk to a target from points of a level, by the planner of the first group that can tell
 // (th_model.directions): unit vectors, NAN where it knows no way. False: no planner can tell, or not yet, or the world is on a
 // device; or there is no such target or level.
 TH_API bool th_world_directions(th_world *world, int target, int level, const th_vec2 *points,
                                 int count, th_vec2 *directions);
 
-// A field of everybody as the world keeps it, to look at all of them quickly: th_world_map sorts by id, which takes longer
-// than all that a page shows of a million people. *count values, in an order that is the same for every field until the
-// world steps or changes. NULL: no such field. Agents that have left since (phase TH_PHASE_LEFT or TH_PHASE_REMOVED) are
-// still among them.
+// A field of all agents in the world's own order, without the sort by id of th_world_map, which dominates the cost of showing a
+// million agents. *count values, in an order that is the same for every field until the world steps or changes. NULL: no
+// such field. Agents that have left (phase TH_PHASE_LEFT or TH_PHASE_REMOVED) are among them until the next step.
 TH_API const void *th_world_stored(th_world *world, int field, int *count);
 
 // th_world_statistics without the overlaps of now (zeros), which are most of its work: this costs nothing.

@@ -1,5 +1,5 @@
-// throng: models. A model is one description: what it is called, where it was published, its parameters, the values
-// it keeps of every person, and the functions that run it. The engine's own models and a program's models are the
+// throng: models. A model is one description: its name, where it was published, its parameters, the values that it keeps
+// of every agent, and the functions that run it. The engine's own models and a program's models are the
 // same to the loader, the step, snapshots, views and `throng list`.
 //
 // Threads: the functions of a model run on all threads of a world's step at once. th_model_register and th_plugin_load
@@ -37,6 +37,8 @@ typedef struct th_field_info {
     bool is_float; // else uint32_t
     bool hashed;   // is part of th_world_hash
     const char *doc;
+    // What people are coloured by, in words for a list of colours ("level of panic"); NULL: the value is not offered there.
+    const char *label;
 } th_field_info;
 
 // A field of another model that this one reads or writes: the only way in which models know each other.
@@ -52,17 +54,17 @@ typedef struct th_model_value {
 } th_model_value;
 
 // ---- a model as a function of one person
-// The simplest way to write a plan, filter or move model: `agent` of the description is called for everybody whose group
+// The simplest way to write a plan, filter or move model: `agent` of the description is called for every agent whose group
 // chose the model, on all threads at once, and returns a velocity. All it sees is of the beginning of the stage, so the
 // result does not depend on the number of threads; it must not keep anything outside `own`.
 
-// Somebody nearby, nearest first; ties by id.
+// A neighbour, nearest first; ties by id.
 typedef struct th_near_agent {
     th_vec2 position, velocity; // [m] [m/s]
     float radius, distance;     // [m] distance: between the centres
     uint32_t id;
     int level, group;
-    bool reacts; // false: follows a timed path and gives way to nobody
+    bool reacts; // false: follows a timed path and never gives way
 } th_near_agent;
 
 // A standing wall that shows its walkable side to the person, nearest first.
@@ -131,7 +133,7 @@ typedef struct th_influence {
     th_vec2 at;       // [m]
     th_vec2 vector;
     float size;
-    uint32_t other; // the id of who causes it; 0: a wall, or nobody alone
+    uint32_t other; // the id of the agent that causes it; 0: a wall, or several
 } th_influence;
 
 // ---- what the engine does with the bodies of a group
@@ -159,14 +161,17 @@ typedef struct th_body_rules {
 
 // ---- scene data of a model
 // A model may declare sections of the scene file: lists of elements with keys. The loader decodes and checks them by the
-// declaration, plans draw them, and schema, `throng list` and the studio know them. Every element has "id" and "level"
-// besides. Compiled, an element is a struct of the model's that begins with a th_item; `offset` says where a key's value is.
+// declaration, plans and the studio draw them, the studio has a tool for each section with a line or an area, and the
+// schema, `throng list` and the device know them. Every element has "id" and "level" besides. Compiled, an element is a
+// struct of the model that begins with a th_item; `offset` says where the value of a key is in it.
 typedef enum th_key_kind {
     TH_KEY_NUMBER, // float
     TH_KEY_WORD,   // int: its place in `words`
     TH_KEY_GOAL,   // int: the goal that is named, -1: none
     TH_KEY_LINE,   // th_polyline of two points at least, over walkable ground somewhere
-    TH_KEY_AREA,   // th_polygons
+    // th_polygons, at most half a metre from walkable ground; outer rings run counter-clockwise, holes clockwise.
+    TH_KEY_AREA,
+    TH_KEY_NAME, // int: its place in the scene's list of names; any text of 1 to 100 characters
 } th_key_kind;
 typedef struct th_key_info {
     const char *name;
@@ -174,10 +179,11 @@ typedef struct th_key_info {
     size_t offset;     // in the model's struct
     const char *unit;  // of numbers; "-" for none
     double min, max;   // of numbers
-    double value;      // default of numbers and words (its place)
+    bool above, below; // of numbers: min, or max, itself is out of range
+    double value;      // default of numbers (INFINITY: no limit) and words (its place)
     bool required;     // must be given; lines and areas only
-    const char *words; // of a word: "right left"
-    const char *doc;
+    const char *words; // of a word: "right left"; of a name: its default
+    const char *doc;   // what it means, for messages, schema and studio
 } th_key_info;
 typedef struct th_section_info {
     const char *name; // of the list in the scene file: "strips"
@@ -187,8 +193,19 @@ typedef struct th_section_info {
     const th_key_info *keys;
     int key_count;
     int max_items, max_points; // of all elements together; 0: 1000 and 10 000
-    // The key whose number is how wide the line of an element is drawn [m]; NULL: a thin line.
-    const char *width_key;
+    // How the line of an element is drawn: as wide as the number of one key [m], or as far to either side as that of another;
+    // neither: thin. With an arrow at its end where it `leads` from its first point to its last. 0xRRGGBB, 0: teal.
+    const char *width_key, *reach_key;
+    bool leads;
+    uint32_t colour;
+    // Behave models with TH_DECIDES_DETOUR: each element is a place that people are sent to, a goal of kind TH_GOAL_DETOUR whose
+    // area is the element's first TH_KEY_AREA. Groups of the model have a detour to each element that they care for.
+    bool detours;
+    // A key of groups in the scene file: the names of the section's TH_KEY_NAME that the group cares for, ["a", "b"], or with
+    // weights from 0 to 10, {"a": 1, "b": 0.5}. Without it each name has weight 1. NULL: groups have no such key.
+    const char *group_key, *group_doc;
+    // The model does nothing in a scene without elements; th_scene_doubts tells groups that use it there.
+    bool needed;
     // Checks what the keys cannot say and works out what follows from them; `items` are complete. NULL: all is well; else a
     // sentence, *item the element that it is about (-1: all of them). May be NULL itself.
     const char *(*compile)(void *items, int count, int *item);
@@ -198,20 +215,20 @@ typedef struct th_section_info {
 // A group may have several behaviours. Each step asks them in the order of this list: first those that decide the route, then
 // the leg, and so on; those that decide nothing of it come last, and `order` of the description parts equals. A later decision
 // stands on the earlier ones: a detour is a goal in place of the leg's until it is over, an aim is a point on the way to
-// the leg or the detour. So the last word on where somebody walks has the aim. Two behaviours of a group that decide the
+// the leg or the detour. So the aim has the last word on where an agent walks. Two behaviours of a group that decide the
 // same thing are refused.
 typedef enum th_decision {
     TH_DECIDES_ROUTE =
-        1, // setting off, reaching goals, waiting at them, leaving; where nobody does, `route`
+        1, // setting off, reaching goals, waiting at them, leaving; without such a behaviour `route` does
     TH_DECIDES_LEG = 2, // which leg of the route is next: TH_FIELD_LEG
-    // Sends people to places of interest: the planners know the way to those that the group cares for.
-    // TH_DETOUR * (1 + k) in the leg leads to detour k; who waits with one waits for the behaviour.
+    // Sends people to places beside their route, the elements of a section with `detours`: planners know the way to those that
+    // the group cares for. TH_DETOUR * (1 + k) in the leg leads to detour k; an agent that waits on a detour waits for the behaviour.
     TH_DECIDES_DETOUR = 4,
-    // The point to which those who walk go next, TH_FIELD_GOAL_X, _Y and _LEVEL; planners lead there and not to the leg, but
-    // for those whom the behaviour leaves to the planner (`left_to_plan`).
+    // The point to which walking agents go next, TH_FIELD_GOAL_X, _Y and _LEVEL; planners lead there and not to the leg,
+    // except agents that the behaviour leaves to the planner (`left_to_plan`).
     TH_DECIDES_AIM = 8,
     TH_DECIDES_COMPANY =
-        16, // whom they go with: follows the people of the group that the scene names (`leader`)
+        16, // company: follows the agents of the group that the scene names (`leader`)
     TH_DECIDES_MOOD = 32,  // calm, impatient, in panic, as the move model sees it
     TH_DECIDES_SPEED = 64, // the preferred speed: TH_FIELD_SPEED
 } th_decision;
@@ -225,7 +242,7 @@ enum { TH_MODEL_MAX = 64, TH_MODEL_FIELD_MAX = 64 };
 // Functions get the world and the model's number (its place in th_models()). Those that are NULL are not called. A model
 // serves several worlds at once: whatever it keeps belongs to a world.
 typedef struct th_model {
-    uint32_t cookie;    // set by th_model_default
+    uint32_t cookie;    // TH_MODEL_COOKIE, which th_model_default sets
     th_stage stage;     // TH_STAGE_BEHAVE, TH_STAGE_PLAN, TH_STAGE_FILTER or TH_STAGE_MOVE
     const char *name;   // as scenes write it
     const char *doc;    // one line
@@ -244,15 +261,18 @@ typedef struct th_model {
     bool internal;   // scenes cannot choose it for a group
 
     // ---- the step: one of `agent` and `run`
-    // A function of one person; not for behave. In plan and filter it is called for those who walk, in move for everybody
+    // A function of one agent; not for behave. In plan and filter it is called for walking agents, in move for all agents
     // but scripted bodies.
     th_agent_fn *agent;
     th_sight sight;
     // Where the sight depends on the parameters of a group: changes it, the same way for the same values. May be NULL.
     void (*look)(const float *params, th_sight *sight);
+    // With `agent`: called once in every step before the first agent is asked, on one thread, when the preferred
+    // velocities are known; for what is worked out for all of them at once. May be NULL.
+    void (*begin)(th_world *world, int model);
     // Does the stage for the model's own people: those whose group chose it.
     void (*run)(th_world *world, int model);
-    // Behave only: at the end of a step, who has arrived.
+    // Behave only: at the end of a step, handles arrivals.
     void (*arrive)(th_world *world, int model);
     int order; // models of a stage run in ascending order, equals as they were registered; behaviours: see TH_DECIDES_*
 
@@ -273,6 +293,9 @@ typedef struct th_model {
     // ---- what it asks of the engine
     float
         cell_size; // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2
+    // The longest step with which the model's results hold [s]; scenes and runs with longer ones get the finding long_step.
+    // 0: no limit is known.
+    float longest_step;
     // Move only. The model keeps its people apart itself; contact leaves their pairs alone.
     bool separates_pairs;
     // Move only. Changes the rules for the bodies of a group, which begin with the defaults; the same way for the same
@@ -287,15 +310,20 @@ typedef struct th_model {
     // Plan only. Leads to any point of the plan and not only to the goals of the scene, so a group may give each agent a goal
     // of its own (`own_goal`). A group with own goals that names no plan gets the first such model that needs_lattice.
     bool own_goals;
-    // Plan only. Its ways are not simply the shortest ones (strokes, crowds, discomfort count), so a behaviour that decides
-    // aims leaves people who know their way to it.
+    // Plan only. What of the ground it heeds: 1 << TH_PICTURE_DISCOMFORT (of zones and pictures), _GUIDANCE, _HEIGHT.
+    uint32_t heeds;
+    // Plan only. Its ways are not simply the shortest ones (drawn advice, crowds, discomfort count), so a behaviour that decides
+    // aims leaves agents that know their way to it.
     bool weighs_ways;
+    // Plan only. How far apart the nodes of its own lattice are in a scene [m]; *wanted: by its parameters. The first is
+    // larger where memory or the time of a solution would be too much, which findings tell. NULL: it has none.
+    float (*spacing)(const th_scene *scene, int model, float *wanted);
     // Behave only. What it decides for its people, TH_DECIDES_*.
     uint32_t decides;
-    // Behave only, with TH_DECIDES_AIM: 1 + the own field that is not 0 for those whom the planner shall lead to their leg,
+    // Behave only, with TH_DECIDES_AIM: 1 + the own field that is not 0 for agents that the planner shall lead to their leg,
     // as if there were no aim; 0: there is none. The behaviour sets it for plans with `weighs_ways`.
     int left_to_plan;
-    // With `left_to_plan`: can anybody of a group with these parameters be left to the planner? NULL: yes. Where nobody can,
+    // With `left_to_plan`: can an agent of a group with these parameters be left to the planner? NULL: yes. Where none can,
     // th_scene_doubts tells that a plan with `weighs_ways` has no effect.
     bool (*leaves_to_plan)(const float *params);
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
@@ -317,8 +345,10 @@ typedef struct th_model {
     // What drives the person at place `i` of the fields (th_model_field), as the next step would see it. Fills at most
     // `max`, returns how many there are. Called between steps; changes nothing that a step reads.
     int (*influences)(th_world *world, int model, uint32_t i, th_influence *list, int max);
-    // Plan only. Which way it leads people of a group who walk to a target (scene_view.h), from points of a level: vectors of
-    // any length, 0 where it knows no way. False: it leads nobody of the group there, or not yet. Called between steps;
+    // The mood of the agent at place `i` of the fields. NULL: calm.
+    th_mood (*mood)(const th_world *world, int model, uint32_t i);
+    // Plan only. Which way it leads agents of a group to a target (scene_view.h), from points of a level: vectors of
+    // any length, 0 where it knows no way. False: it leads none of the group there, or not yet. Called between steps;
     // changes nothing that a step reads.
     bool (*directions)(th_world *world, int model, int group, int target, int level,
                        const th_vec2 *points, int count, th_vec2 *directions);
@@ -348,11 +378,12 @@ typedef struct th_model_limits {
 TH_API th_model_limits th_model_limits_of(const char *move, const char *filter);
 
 typedef struct th_doubt {
-    int group;
+    int group;      // -1: of no group
+    bool no_effect; // something of the scene has none
     char text[400]; // one sentence
 } th_doubt;
-// What a scene asks of its groups' models that they are known not to manage. Returns how many doubts there are and fills
-// at most `max`. Looks at the narrowest passage of the plan and at groups that walk against each other.
+// What a scene asks of its groups' models that they are known not to manage, and what of it has no effect. Returns how many
+// doubts there are and fills at most `max`. Looks at the narrowest passage of the plan and at groups that walk against each other.
 TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 
 // ---- plugins: models in a shared library. In its source once, around the registrations:
@@ -362,48 +393,74 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #else
 #define TH_PLUGIN_LINKAGE extern
 #endif
-#define TH_MODEL_VERSION 6 // of this header; raised when the meaning of a member changes
+#define TH_MODEL_VERSION \
+    7 // of this header; raised when the meaning of a member or this list changes
 // Every struct that a plugin can see, and the lists that it counts on: X(name, number). A plugin brings these numbers along,
 // and th_plugin_load compares each with its own.
-#define TH_PLUGIN_LAYOUT(X)                          \
-    X("TH_MODEL_VERSION", TH_MODEL_VERSION)          \
-    X("th_model", sizeof(th_model))                  \
-    X("th_param_info", sizeof(th_param_info))        \
-    X("th_param", sizeof(th_param))                  \
-    X("th_preset_info", sizeof(th_preset_info))      \
-    X("th_field_info", sizeof(th_field_info))        \
-    X("th_field_use", sizeof(th_field_use))          \
-    X("th_model_value", sizeof(th_model_value))      \
-    X("th_agent", sizeof(th_agent))                  \
-    X("th_near_agent", sizeof(th_near_agent))        \
-    X("th_near_wall", sizeof(th_near_wall))          \
-    X("th_value", sizeof(th_value))                  \
-    X("th_sight", sizeof(th_sight))                  \
-    X("th_section_info", sizeof(th_section_info))    \
-    X("th_key_info", sizeof(th_key_info))            \
-    X("th_item", sizeof(th_item))                    \
-    X("th_polyline", sizeof(th_polyline))            \
-    X("th_body_rules", sizeof(th_body_rules))        \
-    X("th_influence", sizeof(th_influence))          \
-    X("th_error", sizeof(th_error))                  \
-    X("th_vec2", sizeof(th_vec2))                    \
-    X("th_box", sizeof(th_box))                      \
-    X("th_grid", sizeof(th_grid))                    \
-    X("th_wall", sizeof(th_wall))                    \
-    X("th_scene_view", sizeof(th_scene_view))        \
-    X("th_group", sizeof(th_group))                  \
-    X("th_model_choice", sizeof(th_model_choice))    \
-    X("th_level", sizeof(th_level))                  \
-    X("th_zone", sizeof(th_zone))                    \
-    X("th_door", sizeof(th_door))                    \
-    X("th_goal", sizeof(th_goal))                    \
-    X("th_target", sizeof(th_target))                \
-    X("th_statistics", sizeof(th_statistics))        \
-    X("th_event", sizeof(th_event))                  \
-    X("th_agent_def", sizeof(th_agent_def))          \
-    X("the number of common fields", TH_FIELD_COUNT) \
-    X("the number of phases", TH_PHASE_COUNT)        \
-    X("the number of stages", TH_STAGE_COUNT)        \
+#define TH_PLUGIN_LAYOUT(X)                             \
+    X("TH_MODEL_VERSION", TH_MODEL_VERSION)             \
+    X("th_model", sizeof(th_model))                     \
+    X("th_param_info", sizeof(th_param_info))           \
+    X("th_param", sizeof(th_param))                     \
+    X("th_preset_info", sizeof(th_preset_info))         \
+    X("th_field_info", sizeof(th_field_info))           \
+    X("th_field_use", sizeof(th_field_use))             \
+    X("th_model_value", sizeof(th_model_value))         \
+    X("th_agent", sizeof(th_agent))                     \
+    X("th_near_agent", sizeof(th_near_agent))           \
+    X("th_near_wall", sizeof(th_near_wall))             \
+    X("th_value", sizeof(th_value))                     \
+    X("th_sight", sizeof(th_sight))                     \
+    X("th_section_info", sizeof(th_section_info))       \
+    X("th_key_info", sizeof(th_key_info))               \
+    X("th_item", sizeof(th_item))                       \
+    X("th_polyline", sizeof(th_polyline))               \
+    X("th_body_rules", sizeof(th_body_rules))           \
+    X("th_influence", sizeof(th_influence))             \
+    X("th_error", sizeof(th_error))                     \
+    X("th_vec2", sizeof(th_vec2))                       \
+    X("th_box", sizeof(th_box))                         \
+    X("th_grid", sizeof(th_grid))                       \
+    X("th_wall", sizeof(th_wall))                       \
+    X("th_scene_view", sizeof(th_scene_view))           \
+    X("th_group", sizeof(th_group))                     \
+    X("th_model_choice", sizeof(th_model_choice))       \
+    X("th_level", sizeof(th_level))                     \
+    X("th_zone", sizeof(th_zone))                       \
+    X("th_door", sizeof(th_door))                       \
+    X("th_goal", sizeof(th_goal))                       \
+    X("th_target", sizeof(th_target))                   \
+    X("th_statistics", sizeof(th_statistics))           \
+    X("th_event", sizeof(th_event))                     \
+    X("th_agent_def", sizeof(th_agent_def))             \
+    X("th_point", sizeof(th_point))                     \
+    X("th_polygons", sizeof(th_polygons))               \
+    X("th_area", sizeof(th_area))                       \
+    X("th_line", sizeof(th_line))                       \
+    X("th_narrow_gap", sizeof(th_narrow_gap))           \
+    X("th_link", sizeof(th_link))                       \
+    X("th_picture", sizeof(th_picture))                 \
+    X("th_section", sizeof(th_section))                 \
+    X("th_scripted", sizeof(th_scripted))               \
+    X("th_measure_line", sizeof(th_measure_line))       \
+    X("th_measure_area", sizeof(th_measure_area))       \
+    X("th_distribution", sizeof(th_distribution))       \
+    X("th_door_change", sizeof(th_door_change))         \
+    X("th_arrival", sizeof(th_arrival))                 \
+    X("th_keyframe", sizeof(th_keyframe))               \
+    X("th_run_settings", sizeof(th_run_settings))       \
+    X("th_record_settings", sizeof(th_record_settings)) \
+    X("th_world_def", sizeof(th_world_def))             \
+    X("th_agent_id", sizeof(th_agent_id))               \
+    X("th_profile", sizeof(th_profile))                 \
+    X("th_exit_count", sizeof(th_exit_count))           \
+    X("th_line_count", sizeof(th_line_count))           \
+    X("th_area_state", sizeof(th_area_state))           \
+    X("th_model_limits", sizeof(th_model_limits))       \
+    X("th_doubt", sizeof(th_doubt))                     \
+    X("the number of common fields", TH_FIELD_COUNT)    \
+    X("the number of phases", TH_PHASE_COUNT)           \
+    X("the number of stages", TH_STAGE_COUNT)           \
     X("the number of kinds of grid", TH_GRID_COUNT)
 #define TH_PLUGIN_NUMBER(name, number) (uint32_t)(number),
 #define TH_PLUGIN                                                             \
@@ -420,7 +477,7 @@ TH_API th_result th_plugin_load(const char *path, th_error *error);
 // A model, field, group or stage that does not exist: NULL.
 TH_API void *th_model_state(const th_world *world, int model);
 TH_API void th_model_set_state(th_world *world, int model, void *state);
-// The model's k-th own field of everybody, in storage order; NULL where no group uses the model.
+// The model's k-th own field of all agents, in storage order; NULL where no group uses the model.
 TH_API void *th_model_field(const th_world *world, int model, int k);
 // Number of the k-th field of `uses` for th_world_map, to be asked once, in `create`. -1: no group uses that model.
 TH_API int th_model_used_field(const th_world *world, int model, int k);
@@ -436,7 +493,7 @@ TH_API float th_agent_random(const th_agent *agent, uint32_t k);
 // "stage/model.field" where models of two stages have one name. -1: none.
 TH_API int th_world_field(const th_world *world, const char *name);
 // What drives a person, of the models of all stages that can tell: fills at most `max`, returns how many there are. Those of
-// the model at place k of th_models() where `model` is k, of all where it is -1. 0: nobody with this id, nothing to tell, or
+// the model at place k of th_models() where `model` is k, of all where it is -1. 0: no such agent, nothing to tell, or
 // a world on a device. The world goes on as if it had not been asked.
 TH_API int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list,
                                int max);

@@ -1,4 +1,4 @@
-// throng: trajectories of people, read and written in every format throng knows, and the recorder that
+// throng: trajectories, read and written in every format throng knows, and the recorder that
 // writes those of a running world in the background. In libthrong-record, not in libthrong.
 // docs/recordings.md says what each format keeps and what it loses.
 //
@@ -38,7 +38,7 @@ typedef enum th_trajectory_format {
 
 TH_RECORD_API const char *th_trajectory_format_name(th_trajectory_format format);
 
-// Everybody at one moment, in ascending id order: a frame of a recording, or a world as it stands. An array
+// All agents at one moment, in ascending id order: a frame of a recording, or a world as it stands. An array
 // that the source does not know is NULL.
 typedef struct th_moment {
     int64_t number; // of the frame; frame 0 is the state before the first step
@@ -51,7 +51,7 @@ typedef struct th_moment {
     const double *x, *y;                         // [m]
     const double *velocity_x, *velocity_y;       // [m/s]; NaN: not known of this person
     const double *orientation_x, *orientation_y; // unit vectors
-    const int32_t *level;                        // NULL: everybody on level 0
+    const int32_t *level;                        // NULL: all on level 0
     // What only a world knows, as in throng/fields.h.
     const int32_t *group, *phase;
     const double *radius, *preferred_speed, *goal_x, *goal_y; // [m], [m/s], [m]
@@ -69,6 +69,7 @@ typedef struct th_trajectory_note {
     const char *key, *value;
 } th_trajectory_note;
 
+// What a reader finds. For a writer: start from zeros and set format, fps, and what is known.
 typedef struct th_trajectory_info {
     th_trajectory_format format;
     double fps;
@@ -110,7 +111,7 @@ TH_RECORD_API th_result th_trajectory_writer_create(const char *path,
 TH_RECORD_API th_result th_trajectory_writer_append(const char *path, int64_t frame,
                                                     th_trajectory_writer **writer, th_error *error);
 // Frames in ascending order of number. In the SQLite formats, where velocities are known and
-// orientations are not, people face where they go, and who stands still keeps facing where they faced.
+// orientations are not, agents face where they go, and keep that direction while they stand.
 TH_RECORD_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *moment,
                                             th_error *error);
 // Commits what is there, closes and frees, also after a failed write. NULL is fine.

@@ -61,7 +61,7 @@ typedef struct th_runs_progress {
     int point;             // that is worked on, see th_runs_points
     int done, count;       // runs of all points: complete, and at most
     double time;           // simulated so far by the single run or the one waited for [s]
-    double end_time;       // when it ends at the latest [s]; 0: when everybody is out
+    double end_time;       // when it ends at the latest [s]; 0: when the scene is empty
     uint64_t inside, left; // people of a single run
     double ci_relative;    // width of the egress time's interval so far; NaN: not known
     const char *text;      // of NOTE and WRITING, and of BEGUN the checkpoint; "": none
@@ -77,6 +77,7 @@ typedef struct th_runs_def {
     const char *scene;       // scene file; the one member that has no default
     const char *const *sets; // overrides for all runs, "groups.0.count=500", see th_scene_options
     int set_count;
+    bool allow_links; // the scene may read files outside its folder, see th_scene_options
     // Plugins with models that the scene names, loaded before it (th_plugin_load). The folder keeps their paths for its
     // readers; th_runs_open must be given them again, since a folder from elsewhere may name any code.
     const char *const *plugins;
@@ -105,7 +106,7 @@ typedef struct th_runs_def {
     int jobs;                 // runs at once, up to 1024, default: one per core
     int threads;              // of each run, up to 1024, default: as many cores as pay
     th_backend backend;
-    th_runs_watch_fn *watch; // default: nobody watches
+    th_runs_watch_fn *watch; // default: none
     void *context;
 } th_runs_def;
 
@@ -158,7 +159,7 @@ typedef struct th_run_outcome {
     int point;
     uint64_t seed, hash;            // th_world_hash at the end
     double egress_time;             // when the last person left [s] NaN: not empty at the end
-    double p95_time;                // when 95 % of all who ever came had left [s] NaN: never
+    double p95_time;                // when 95 % of all agents had left [s] NaN: never
     double flow;                    // through all exits, from the first person to the last [1/s]
     double mean_jam_time;           // of a person [s]
     double max_density;             // of any cell of the map at any time [1/m2]
@@ -166,7 +167,7 @@ typedef struct th_run_outcome {
     double time;                    // simulated [s]
     double wall_seconds;            // taken
     uint64_t spawned, left, inside; // people
-    uint64_t fallen, lying;         // people who ever fell, who lie at the end
+    uint64_t fallen, lying;         // people that ever fell, that lie at the end
     bool interrupted;
 } th_run_outcome;
 // Point after point, in the order of the seeds.

@@ -32,6 +32,7 @@ typedef struct th_shape {
 
 // A floor. With no walkable shape the level is an open plane without outer walls.
 typedef struct th_level_def {
+    uint32_t cookie; // set by th_level_def_default
     const char *id;
     double z; // height of the floor, for pictures and reports only [m] default 0
     const th_shape *walkable;
@@ -43,9 +44,10 @@ typedef struct th_level_def {
 } th_level_def;
 
 // Stairs or a ramp: an area of the lower level `level` whose `top` line is also a line of the
-// level `to`. Whoever crosses that line changes level; plan coordinates do not change.
+// level `to`. Agents that cross that line change level; plan coordinates do not change.
 // A link without area (a step, a lift door) has area.point_count 0 and factors 1.
 typedef struct th_stairs_def {
+    uint32_t cookie; // set by th_stairs_def_default
     const char *id;
     const char *level;
     const char *to;
@@ -56,40 +58,28 @@ typedef struct th_stairs_def {
 } th_stairs_def;
 
 typedef struct th_zone_def {
+    uint32_t cookie; // set by th_zone_def_default
     const char *id;
     const char *level;
     th_shape area;
     double speed; // factor on the preferred speed [-] (0, 2] default 1
-    // How much people would rather not be here, for the plans "continuum" and "guided" [-] 0 .. 1000 default 0: at 1 and the usual
+    // How much people would rather not be here, for plans that heed it (`heeds` of th_model) [-] 0 .. 1000 default 0: at 1 and the usual
     // weights a second here is as bad as two elsewhere.
     double discomfort;
-    // Id of the goal whose people feel the discomfort, for the plan "guided"; NULL: everybody.
+    // Id of the goal whose people feel the discomfort, for plans that tell people apart by goal; NULL: all people.
     const char *to;
 } th_zone_def;
 
-// Advice drawn on the ground: people who plan with "guided" would rather walk along the line, from its first point to its
-// last.
-typedef struct th_stroke_def {
-    const char *id;
-    const char *level;
-    const th_point *line; // two points at least
-    int point_count;
-    double
-        radius; // at this distance from the line the advice has faded to nothing [m] (0, 20] default 2
-    double strength; // of the advice on the line, 1 would be a must [-] (0, 1) default 0.8
-    const char *to;  // id of the goal whose people it is for; NULL: everybody
-} th_stroke_def;
-
 typedef enum th_picture_kind {
     TH_PICTURE_DISCOMFORT, // as that of zones; pictures and zones add up
-    TH_PICTURE_GUIDANCE,   // as that of strokes; pictures and strokes add up
+    TH_PICTURE_GUIDANCE,   // directions in which people are led; pictures add up
     TH_PICTURE_HEIGHT,     // of the ground; pictures add up
 } th_picture_kind;
 
-// A drawn map over a rectangle of the ground, for the plans "continuum" (discomfort, height) and "guided" (discomfort,
-// guidance). The top row of
-// its pixels is the north; what is transparent counts as nothing, in proportion.
+// A drawn map over a rectangle of the ground, for plans that heed it (`heeds` of th_model). The top row of its pixels is the
+// north; what is transparent counts as nothing, in proportion.
 typedef struct th_picture_def {
+    uint32_t cookie; // set by th_picture_def_default
     const char *id;
     const char *level;
     const char *file;      // a PNG; or, for programs:
@@ -103,7 +93,7 @@ typedef struct th_picture_def {
     double
         strength; // of guidance where red or green is 255 (east, north) or 1; 128: none [-] (0, 1) default 0.8
     const char
-        *to; // id of the goal whose people it is for, with the plan "guided"; NULL: everybody
+        *to; // id of the goal whose people it is for, as th_zone_def has it; NULL: all people
 } th_picture_def;
 
 // Scene data of a model: a section that the model declares (th_section_info, throng/model.h). Of each element the values of
@@ -111,7 +101,7 @@ typedef struct th_picture_def {
 typedef struct th_value_def {
     const char *key;
     double number;          // numbers
-    const char *text;       // words, and ids of goals
+    const char *text;       // words, names, and ids of goals
     const th_point *points; // lines
     int point_count;
     th_shape area; // areas
@@ -133,6 +123,7 @@ typedef struct th_door_change {
 
 // A door is a line. Closed it is a wall; open it is a gap, also where it lies on a drawn wall.
 typedef struct th_door_def {
+    uint32_t cookie; // set by th_door_def_default
     const char *id;
     const char *level;
     th_point line[2];
@@ -142,28 +133,28 @@ typedef struct th_door_def {
 } th_door_def;
 
 typedef enum th_goal_kind {
-    TH_GOAL_EXIT,     // who gets there leaves the world
-    TH_GOAL_WAYPOINT, // who gets there goes on with the route
-    TH_GOAL_WAITING,  // who gets there stays `wait` seconds, then goes on
-    TH_GOAL_INTEREST, // a place of interest: draws people whose behaviour is "interest"
+    TH_GOAL_EXIT,     // agents that reach it leave the world
+    TH_GOAL_WAYPOINT, // agents that reach it go on with the route
+    TH_GOAL_WAITING,  // agents that reach it stay `wait` seconds, then go on
+    TH_GOAL_DETOUR, // a place that a behaviour sends people to: an element of a model's section (th_section_info)
 } th_goal_kind;
 
-// Exits, waypoints, waiting areas and places of interest (four arrays in the file, one list here).
+// Exits, waypoints and waiting areas (three arrays in the file, one list here).
 // An area (reached when the centre is inside) or a two-point line (reached when crossed; a line
 // lying on a wall opens it). One of `area` and `line`.
 typedef struct th_goal_def {
+    uint32_t cookie; // set by th_goal_def_default
     const char *id;
     const char *level;
-    th_goal_kind kind;
+    th_goal_kind kind; // not TH_GOAL_DETOUR
     th_shape area;
     bool has_line;
     th_point line[2];
     double wait; // for waiting areas [s] >= 0 default 0
-    // Places of interest, which have an area: of a building or of open ground.
-    const char *layer; // what kind of place it is; default "other"
-    double strength;   // factor on its interest [-] (0, 10] default 1
-    double from;       // [s] when it begins to be of interest, default 0
-    double until;      // [s] and when it ends; 0: never
+    // Exits with a line: shut at the start (default false), and when that changes. A shut exit is a wall and no goal.
+    bool closed;
+    const th_door_change *schedule;
+    int schedule_count;
 } th_goal_def;
 
 typedef enum th_distribution_kind {
@@ -200,18 +191,19 @@ typedef struct th_model_def {
     int param_count;
 } th_model_def;
 
-// How much a group cares for the places of a layer.
-typedef struct th_layer_weight {
-    const char *layer;
-    double weight; // [-] 0 .. 10, 0: not at all
-} th_layer_weight;
+// How much a group cares for the elements of a name in a model's section: a value of its `group_key` (th_section_info).
+typedef struct th_weight_def {
+    const char *key;  // as the scene file has it
+    const char *name; // NULL: the key is given and names nothing
+    double weight;    // [-] 0 .. 10, 0: not at all
+} th_weight_def;
 
 typedef struct th_arrival { // one row of a source's timetable
     double time;            // [s]
     int count;
 } th_arrival;
 
-// How a group's people get a goal point of their own, used by the plans "straight" and "roadmap".
+// How a group's people get a goal point of their own, for plans with `own_goals`.
 typedef enum th_own_goal_kind {
     TH_OWN_GOAL_NONE,     // follow the route
     TH_OWN_GOAL_IN_AREA,  // a random walkable point in own_goal_area
@@ -219,9 +211,18 @@ typedef enum th_own_goal_kind {
     TH_OWN_GOAL_OPPOSITE, // the start mirrored through own_goal_centre
 } th_own_goal_kind;
 
-// People who start, want and move alike. They come either at the start (count, density or
+// Does a body turn its shoulders where it is narrow? Those that move as `people` do; wheelchairs, prams and people with
+// luggage do not.
+typedef enum th_rigid {
+    TH_RIGID_BY_SIZE, // those with a radius above 0.3 m do not: no person's shoulders are that wide
+    TH_RIGID_ALWAYS,
+    TH_RIGID_NEVER,
+} th_rigid;
+
+// Agents that start, want and move alike. They come either at the start (count, density or
 // positions) or from a source (rate or timetable) during the run.
 typedef struct th_group_def {
+    uint32_t cookie; // set by th_group_def_default
     const char *id;
     const char *level;
     th_shape area;              // where they appear; empty: the whole level
@@ -240,14 +241,15 @@ typedef struct th_group_def {
         speed; // preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993
     th_distribution premovement; // time before they set off [s] default constant 0
     th_distribution mass;        // [kg] default constant 80, Helbing 2000
+    th_rigid rigid;              // default TH_RIGID_BY_SIZE
     const th_route_step *route;
     int route_count;
     th_own_goal_kind own_goal;
     th_shape own_goal_area;
     th_point own_goal_centre;
-    // For the behaviour "interest". None: everything is of interest, with weight 1; else only what is named.
-    const th_layer_weight *interested_in;
-    int interested_in_count;
+    // For sections with a `group_key`. None of a key: each name has weight 1; else only what is named.
+    const th_weight_def *weights;
+    int weight_count;
     // Models by the names that `throng list` shows; no name: the default of the stage. Several behaviours work together
     // where each decides something else (TH_DECIDES_*, throng/model.h); none: the default.
     const th_model_def *behave;
@@ -265,6 +267,7 @@ typedef struct th_keyframe {
 // A person (radius) or a solid body (shape, placed with its own origin on the path) that moves along
 // a timed path whatever the others do. Linear between key frames, still before and after.
 typedef struct th_scripted_def {
+    uint32_t cookie; // set by th_scripted_def_default
     const char *id;
     const char *level;
     double radius; // [m] used when shape is empty, default 0.2
@@ -274,12 +277,14 @@ typedef struct th_scripted_def {
 } th_scripted_def;
 
 typedef struct th_measure_line_def {
+    uint32_t cookie; // set by th_measure_line_def_default
     const char *id;
     const char *level;
     th_point line[2];
 } th_measure_line_def;
 
 typedef struct th_measure_area_def {
+    uint32_t cookie; // set by th_measure_area_def_default
     const char *id;
     const char *level;
     th_shape area;
@@ -309,8 +314,6 @@ typedef struct th_scene_def {
     int stairs_count;
     const th_zone_def *zones;
     int zone_count;
-    const th_stroke_def *guidance;
-    int guidance_count;
     const th_picture_def *pictures;
     int picture_count;
     const th_section_def *sections; // of models
@@ -332,16 +335,20 @@ typedef struct th_scene_def {
     // Spacing of the distance fields [m]. 0: 0.2, finer for narrow doors; huge scenes get a coarser one.
     double plan_cell;
     bool no_files; // refuse linked files (scenes from strangers); default false
+    // Linked files may lie outside base_dir; default true: the program names them itself.
+    bool allow_links;
     th_allocator allocator;
 } th_scene_def;
 
 // The defaults that the members above state; a scene file begins with the same ones. Start every definition from its
-// function: a zeroed one is not a default, and th_scene_create refuses what is out of range in it.
+// function: its cookie is checked, so that th_scene_create refuses a zeroed element and a program whose elements have another
+// size than the library's. Structs without a cookie (shapes, distributions, route steps, model choices, sections and their
+// values) are values: zeros mean "not given". An `id` that is NULL is made up; a
+// `level` that is NULL is the only one.
 TH_API th_scene_def th_scene_def_default(void);
 TH_API th_level_def th_level_def_default(void);
 TH_API th_stairs_def th_stairs_def_default(void);
 TH_API th_zone_def th_zone_def_default(void);
-TH_API th_stroke_def th_stroke_def_default(void);
 TH_API th_picture_def th_picture_def_default(th_picture_kind kind);
 TH_API th_door_def th_door_def_default(void);
 TH_API th_goal_def th_goal_def_default(th_goal_kind kind);
@@ -355,10 +362,12 @@ TH_API th_result th_scene_create(const th_scene_def *def, th_scene **scene, th_e
 
 // How to load: overrides are "path=value" texts applied to the JSON before it is checked
 // ("groups[0].count=400", "groups.0.count=400" or "groups.visitors.count=400").
-typedef struct th_scene_options {
+typedef struct th_scene_options { // zeros are the defaults
     const char *const *overrides;
     int override_count;
     bool no_files; // refuse linked files (scenes from strangers)
+    // Linked files may lie anywhere; default false: only in the scene's folder and below it.
+    bool allow_links;
     th_allocator allocator;
 } th_scene_options;
 

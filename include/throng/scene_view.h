@@ -44,12 +44,12 @@ typedef struct th_wall {
     bool a_convex;  // the solid's corner at a is convex (bends left or goes straight on)
     int level;
     int door; // -1: always there; else stands only while that door is closed, or TH_NARROW_GAP
-    // How wide the door or gap is where some of the people do not fit through, for whom it is a wall; else very wide. [m]
+    // Width of the door or gap where it is a wall for some agents, because they do not fit through; else very wide. [m]
     float gap;
 } th_wall;
 
-// The `door` of a wall across a gap that only some of the scene's people fit through. It stops nobody; planners lead
-// those around it who need more.
+// The `door` of a wall across a gap that only some of the scene's agents fit through. It stops no agent; planners lead
+// agents that need more width around it.
 #define TH_NARROW_GAP 0x7fffffff
 enum { TH_SIZE_MAX = 4 };
 
@@ -68,7 +68,7 @@ typedef struct th_level {
     int wall_begin, wall_end; // its walls in the scene's list
 } th_level;
 
-typedef struct th_link { // a line on two levels: who crosses it changes level
+typedef struct th_link { // a line on two levels; crossing it changes the level
     const char *id;
     int level[2]; // lower, upper
     th_vec2 a, b;
@@ -81,18 +81,8 @@ typedef struct th_zone {
     float up, down;       // speed factors; equal for a plain zone
     th_vec2 up_direction; // (0, 0) for a plain zone
     float discomfort;     // as in th_zone_def
-    int to;               // goal whose people feel it; -1: everybody
+    int to;               // goal whose people feel it; -1: all people
 } th_zone;
-
-typedef struct th_stroke { // of guidance
-    const char *id;
-    int level;
-    const th_vec2 *points;
-    int point_count;
-    float radius;   // [m]
-    float strength; // [-]
-    int to;         // goal whose people it is for; -1: everybody
-} th_stroke;
 
 typedef struct th_picture { // a map over a rectangle of the ground
     const char *id;
@@ -103,7 +93,7 @@ typedef struct th_picture { // a map over a rectangle of the ground
     const float *discomfort; // of each [-]; NULL: it shows something else
     const th_vec2 *guidance;
     const float *height; // [m]
-    int to;              // goal whose people it is for; -1: everybody
+    int to;              // goal whose people it is for; -1: all
 } th_picture;
 
 // What every element of a model's section begins with; what follows is the model's (th_section_info, throng/model.h).
@@ -118,8 +108,10 @@ typedef struct th_polyline {
 } th_polyline;
 typedef struct th_section {
     const struct th_section_info *info;
+    int model;         // that declares it, in th_models()
     const void *items; // info->item_size bytes each
     int count;
+    int name_begin, name_end; // of its elements, in the scene's list of names
 } th_section;
 
 typedef struct th_door {
@@ -128,19 +120,17 @@ typedef struct th_door {
     bool closed;                    // at the start
     const th_door_change *schedule; // ascending in time
     int schedule_count;
+    int exit; // the goal that was given `closed` or `schedule`, whose line it is; -1: a door
 } th_door;
 
 typedef struct th_goal {
     const char *id;
     th_goal_kind kind;
     bool is_line;
-    th_line line; // when is_line; level is set either way
-    th_area area; // otherwise; level is set either way
-    float wait;   // [s]
-    // Of a place of interest.
-    int layer;         // in the scene's list
-    float strength;    // [-]
-    float from, until; // [s]
+    th_line line;        // when is_line; level is set either way
+    th_area area;        // otherwise; level is set either way
+    float wait;          // [s]
+    const th_item *item; // of a detour: the element of a model's section; else NULL
 } th_goal;
 
 // A set of goals of which the nearest counts.
@@ -168,9 +158,10 @@ typedef struct th_group {
     const th_arrival *arrivals;
     int arrival_count;
     th_distribution radius, speed, premovement, mass;
-    const int *route; // target of each leg, then of each detour to a place of interest
+    th_rigid rigid;
+    const int *route; // target of each leg, then of each detour
     int route_count, detour_count;
-    const float *interest; // weight of every layer of the scene
+    const float *weights; // of all names of the scene
     int entrance; // the goal that the first leg names first, -1: none; `route` has goals in their own order
     th_own_goal_kind own_goal;
     th_area own_goal_area;
@@ -220,18 +211,16 @@ typedef struct th_measure_area {
     int link_count; \
     const th_zone *zones; /* stairs' areas included */ \
     int zone_count; \
-    const th_stroke *guidance; \
-    int guidance_count; \
     const th_picture *pictures; \
     int picture_count; \
     const th_section *sections; /* of all models that declare one, in the order of th_models() */ \
     int section_count; \
     const th_door *doors; \
     int door_count; \
-    const th_goal *goals; /* exits, waypoints, waiting areas, places of interest */ \
+    const th_goal *goals; /* exits, waypoints, waiting areas, detours */ \
     int goal_count; \
-    const char *const *layers; /* of places of interest */ \
-    int layer_count; \
+    const char *const *names; /* that elements of sections have (TH_KEY_NAME), section by section */ \
+    int name_count; \
     const th_target *targets; /* the legs of all routes, each different one once */ \
     int target_count; \
     const th_group *groups; \
@@ -267,14 +256,20 @@ TH_API const th_scene_view *th_scene_view_of(const th_scene *scene);
 
 // The elements of a model's section by name, and how many there are; NULL: no model declares it, or it is empty.
 TH_API const void *th_scene_items(const th_scene *scene, const char *section, int *count);
+// Is the point inside the shape?
+TH_API bool th_polygons_surround(const th_polygons *shape, th_vec2 point);
 // The k-th of the group's models, by stage, behaviours as they are listed; NULL: it has no more.
 TH_API const th_model_choice *th_group_model(const th_group *group, int k);
-// The target of a person with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
+// The target of an agent with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
 TH_API int th_group_target(const th_group *group, uint32_t leg);
+// Where a person at p looks that stands with this TH_FIELD_LEG: at the place of interest that it watches. A unit vector from
+// p; 0: it watches none.
+TH_API th_vec2 th_watched_from(const th_scene_view *scene, const th_group *group, uint32_t leg,
+                               th_vec2 p);
 // The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth
 // with models that turn shoulders, and what the model needs besides. [m]
 TH_API double th_group_gap(const th_group *group, bool largest);
-// Who of the group needs a wider gap than this has no way to its goals, all doors open; infinite: everybody has one,
+// Agents of the group that need a wider gap than this have no way to their goals, all doors open; infinite: all have one,
 // or there is no such group. [m]
 TH_API double th_scene_widest_with_way(const th_scene *scene, int group);
 

@@ -22,7 +22,7 @@ typedef enum th_backend { TH_BACKEND_CPU, TH_BACKEND_CUDA } th_backend;
 // The stages of a step, in order: X(NAME, name, doc).
 #define TH_STAGES(X)                                                            \
     X(EVENTS, events, "doors and sources")                                      \
-    X(INDEX, index, "sort agents into cells, drop who left")                    \
+    X(INDEX, index, "sort agents into cells, drop those that left")             \
     X(BEHAVE, behave, "phases and routes: setting off, waiting, next goal")     \
     X(PLAN, plan, "preferred velocity")                                         \
     X(FILTER, filter, "changes to the preferred velocity")                      \
@@ -56,22 +56,23 @@ TH_API th_result th_world_create(const th_scene *scene, const th_world_def *def,
                                  th_error *error);
 TH_API void th_world_destroy(th_world *world);
 
-// The only function that moves anybody. Allocates nothing.
+// The only function that moves agents. Allocates nothing.
 TH_API void th_world_step(th_world *world, int steps);
 TH_API double th_world_time(const th_world *world);
 TH_API uint64_t th_world_step_count(const th_world *world);
 TH_API uint64_t th_world_seed(const th_world *world); // in force: the definition's or the scene's
 TH_API double th_world_step_length(const th_world *world); // [s]
-// Nobody is still on the way (all left, were removed or arrived for good) and nobody is still to come.
+// All agents left, were removed or arrived for good, and no source brings more.
 TH_API bool th_world_done(const th_world *world);
 TH_API const th_scene *th_world_scene(const th_world *world);
 
 // ---- agents. An id is never given twice, so a stale one is simply not found.
 typedef struct th_agent_id {
-    uint32_t serial; // 0 is nobody
+    uint32_t serial; // 0: no agent
 } th_agent_id;
 
 typedef struct th_agent_def {
+    uint32_t cookie; // set by th_agent_def_default
     th_vec2 position;
     th_vec2 velocity;
     th_vec2 goal; // for groups with an own goal
@@ -81,7 +82,7 @@ typedef struct th_agent_def {
 } th_agent_def;
 
 TH_API th_agent_def th_agent_def_default(void);
-// Spawns all or none. `ids` may be NULL. Callers who place people over others get overlaps.
+// Spawns all or none. `ids` may be NULL. Agents placed over others overlap.
 TH_API th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count,
                                 th_agent_id *ids, th_error *error);
 // Returns how many of them were alive; they count as removed.
@@ -123,16 +124,33 @@ TH_API bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_
 TH_API const char *th_grid_name(th_grid_kind kind);
 
 // ---- forces between bodies
-// The normal forces of everybody and everything a person touches, their magnitudes added up [N]: th_world_agent_count()
+// The sum of the magnitudes of all normal forces on an agent, from agents and walls that it touches [N]: th_world_agent_count()
 // values in id order, of the crowd as it stands. Half of it is the load that squeezes the body; over the circumference
 // 2 pi radius it is a line pressure [N/m]. Of a model with soft bodies (social_force) its own contact force; of all
 // others what holds hard bodies apart in a crowd that leans on as hard as it wants to walk (docs/reports.md).
 // False: no memory.
 TH_API bool th_world_contact_forces(th_world *world, float *forces);
 
+// ---- moods, as the models of an agent tell them (`mood` of the description); X(NAME, words). The later ones prevail.
+#define TH_MOODS(X)           \
+    X(CALM, "calm")           \
+    X(WAITS, "waits")         \
+    X(IMPATIENT, "impatient") \
+    X(PANICS, "in panic")     \
+    X(FALLEN, "fallen")
+typedef enum th_mood {
+#define X(NAME, words) TH_MOOD_##NAME,
+    TH_MOODS(X)
+#undef X
+        TH_MOOD_COUNT
+} th_mood;
+TH_API const char *th_mood_name(th_mood mood);
+// A th_mood of every agent: th_world_agent_count() values in id order.
+TH_API void th_world_moods(th_world *world, uint8_t *moods);
+
 // ---- live edits, in force from the next step on
 TH_API th_result th_world_set_door(th_world *world, const char *door, bool open, th_error *error);
-// A thin two-sided wall; number for removal in `wall` (or NULL). Who stands on the line is set 3 mm aside.
+// A thin two-sided wall; number for removal in `wall` (or NULL). Agents on the line are set 3 mm aside.
 TH_API th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
                                    th_error *error);
 TH_API th_result th_world_remove_wall(th_world *world, int wall, th_error *error);
@@ -157,9 +175,10 @@ typedef struct th_statistics {
     uint64_t overlapping_agents; // agents in such a pair
     float deepest_overlap;       // now [m]
     float largest_overlap;       // ever sampled (once a simulated second and at every call) [m]
-    uint64_t repairs;     // states that were not finite or moved faster than 10 m/s, set right
-    uint64_t fallen;      // people who lie on the ground now, among those inside
-    uint64_t falls;       // so far; who gets up may fall again
+    // States set right: not finite, or faster than 10 m/s (than 2.5 times the preferred speed where that is more).
+    uint64_t repairs;
+    uint64_t fallen;      // people that lie on the ground now, among those inside
+    uint64_t falls;       // so far; an agent that gets up may fall again
     uint64_t unreachable; // people whose goal cannot be reached now (all doors on the way shut)
 } th_statistics;
 
@@ -191,7 +210,7 @@ typedef struct th_event {
 // Events of the last th_world_step call, in time order, at most a fixed number; `lost` (or NULL) counts the rest.
 TH_API const th_event *th_world_events(const th_world *world, int *count, uint64_t *lost);
 
-// Running results of an exit: everybody who left by it, also those whose event was lost.
+// Running results of an exit: all agents that left by it, also those whose event was lost.
 typedef struct th_exit_count {
     const char *id;
     uint64_t left;
@@ -210,7 +229,7 @@ typedef struct th_line_count {
 } th_line_count;
 TH_API int th_world_line_count(const th_world *world);
 TH_API th_line_count th_world_line(const th_world *world, int line);
-// The same for the lines of doors, indexed like the scene's doors. Who is pushed back and forth over a
+// The same for the lines of doors, indexed like the scene's doors. An agent pushed back and forth over a
 // threshold counts forward and backward every time.
 TH_API int th_world_door_count(const th_world *world);
 TH_API th_line_count th_world_door(const th_world *world, int door);
@@ -225,9 +244,8 @@ typedef struct th_area_state {
 TH_API int th_world_area_count(const th_world *world);
 TH_API th_area_state th_world_area(const th_world *world, int area);
 
-// 64-bit digest of the step count, the people counted, who left when and where, and everybody's id,
-// position, velocity, level, phase and leg; equal for any thread count. What else they have (radius, speed,
-// goal) shows in time.
+// 64-bit digest of the step count, the counts, when and where agents left, and the id, position, velocity, level, phase
+// and leg of all agents; equal for any thread count. Other properties (radius, speed, goal) show in time.
 TH_API uint64_t th_world_hash(const th_world *world);
 
 // ---- state. A snapshot holds everything that changes; restore needs the same scene and version.

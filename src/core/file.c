@@ -1,13 +1,11 @@
 // Reading and replacing whole files. SPDX-License-Identifier: Apache-2.0
 #include "core/file.h"
 #include "core/error.h"
+#include "core/system/system.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 enum { UNKNOWN = -1, BOMB_RATIO = 100, BOMB_LEAST = 1 << 20 };
@@ -49,23 +47,11 @@ void th_file_put(th_file_writer *writer, const void *bytes, size_t size) {
     if (fwrite(bytes, 1, size, writer->file) != size) note_failure(writer);
 }
 
-// A new name reaches the disk only with its folder. Where that cannot be synced, the file itself still is.
-static void sync_folder_of(const char *path) {
-    char folder[TH_PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = '\0';
-    int file = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0) return;
-    fsync(file);
-    close(file);
-}
-
 static void close_file(th_file_writer *writer, th_durability durability) {
     if (ferror(writer->file) && !writer->cause) writer->cause = UNKNOWN;
     errno = 0;
     bool synced =
-        fflush(writer->file) == 0 && (durability == TH_FLUSHED || fsync(fileno(writer->file)) == 0);
+        fflush(writer->file) == 0 && (durability == TH_FLUSHED || th_system_sync(writer->file));
     if (!synced) note_failure(writer);
     errno = 0;
     if (fclose(writer->file) != 0) note_failure(writer);
@@ -76,11 +62,12 @@ th_result th_file_end(th_file_writer *writer, th_durability durability, th_error
     if (writer->file) {
         close_file(writer, durability);
         errno = 0;
-        if (!writer->cause && rename(writer->beside, writer->path) != 0) note_failure(writer);
+        if (!writer->cause && !th_system_replace(writer->beside, writer->path))
+            note_failure(writer);
         if (writer->cause)
             remove(writer->beside);
         else if (durability == TH_SYNCED)
-            sync_folder_of(writer->path);
+            th_system_sync_name(writer->path);
     }
     if (!writer->cause) return TH_OK;
     return th_file_fail(
@@ -105,31 +92,26 @@ th_result th_file_replace(const char *path, const void *bytes, size_t size,
 
 // ---- reading
 
-static int open_plain(const char *path, size_t *size, th_error *error) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-        *size = (size_t)status.st_size;
-        return file;
-    }
-    th_file_fail(error, path, "cannot be read: %s",
-                 file < 0 ? strerror(errno) : "not a plain file");
-    if (file >= 0) close(file);
-    return -1;
+static const char *cause_text(int cause) {
+    return cause == TH_NOT_PLAIN ? "not a plain file" : strerror(cause);
+}
+
+th_result th_file_check_plain(const char *path, th_error *error) {
+    int cause = th_system_plain_file(path);
+    return cause ? th_file_fail(error, path, "cannot be read: %s", cause_text(cause)) : TH_OK;
 }
 
 char *th_file_content(const char *path, size_t *size, th_error *error) {
-    size_t wanted = 0, used = 0;
-    int file = open_plain(path, &wanted, error);
-    if (file < 0) return NULL;
-    char *bytes = malloc(wanted + 1);
-    while (bytes && used < wanted) {
-        ssize_t got = read(file, bytes + used, wanted - used);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        used += (size_t)got;
+    size_t wanted = 0;
+    int cause = 0;
+    FILE *file = th_system_open(path, &wanted, &cause);
+    if (!file) {
+        th_file_fail(error, path, "cannot be read: %s", cause_text(cause));
+        return NULL;
     }
-    close(file);
+    char *bytes = malloc(wanted + 1);
+    size_t used = bytes ? fread(bytes, 1, wanted, file) : 0;
+    fclose(file);
     if (!bytes) {
         th_fail(error, TH_NO_MEMORY, "", "no memory for %s", path);
         return NULL;
@@ -141,21 +123,44 @@ char *th_file_content(const char *path, size_t *size, th_error *error) {
 
 // ---- files that a scene links to
 
-static th_result open_linked(const char *base_dir, const char *name, const char *path, gzFile *file,
+static bool lies_below(const char *file, const char *folder) {
+    size_t length = strlen(folder);
+    if (length > 0 && strchr("/\\", folder[length - 1])) --length; // the root
+    return strncmp(file, folder, length) == 0 && file[length] && strchr("/\\", file[length]);
+}
+
+// Is the file in the folder or below it, links of the file system followed? A name that could lead outside is "outside"
+// also when there is no such file: a scene must not find out what there is elsewhere.
+static bool is_beside(const char *full, const char *name, const char *folder) {
+    char *real = th_system_real_path(full),
+         *home = th_system_real_path(folder && folder[0] ? folder : ".");
+    bool plain_name = !th_system_is_absolute(name) && !strstr(name, "..");
+    bool beside = real && home ? lies_below(real, home) : plain_name;
+    free(real);
+    free(home);
+    return beside;
+}
+
+static th_result open_linked(th_link_scope scope, const char *name, const char *path, gzFile *file,
                              th_error *error) {
     char full[TH_PATH_MAX];
-    bool relative = name[0] != '/' && base_dir && base_dir[0];
-    int length =
-        snprintf(full, sizeof full, "%s%s%s", relative ? base_dir : "", relative ? "/" : "", name);
+    bool relative = !th_system_is_absolute(name) && scope.folder && scope.folder[0];
+    int length = snprintf(full, sizeof full, "%s%s%s", relative ? scope.folder : "",
+                          relative ? "/" : "", name);
     if (length < 0 || (size_t)length >= sizeof full)
         return th_fail(error, TH_NO_FILE, path, "the name of the file %.60s... is too long", name);
-    struct stat status;
-    if (stat(full, &status) != 0)
+    if (!scope.anywhere && !is_beside(full, name, scope.folder))
+        return th_fail(error, TH_NO_FILE, path,
+                       "%.200s lies outside the scene's folder; copy it there, or trust the scene "
+                       "with --allow-links",
+                       name);
+    int cause = th_system_plain_file(full);
+    if (cause == TH_NOT_PLAIN)
+        return th_fail(error, TH_NO_FILE, path, "%.200s is not a plain file", full);
+    if (cause)
         return th_fail(error, TH_NO_FILE, path,
                        "cannot read %.200s: %s; names are relative to the scene file", full,
-                       strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return th_fail(error, TH_NO_FILE, path, "%.200s is not a plain file", full);
+                       strerror(cause));
     *file = gzopen(full, "rb");
     if (!*file)
         return th_fail(error, TH_NO_FILE, path, "cannot read %.200s: %s", full, strerror(errno));
@@ -200,10 +205,10 @@ static th_result read_all(th_arena *arena, gzFile file, const char *name, const 
     return TH_OK;
 }
 
-th_result th_file_read(th_arena *arena, const char *base_dir, const char *name, const char *path,
+th_result th_file_read(th_arena *arena, th_link_scope scope, const char *name, const char *path,
                        char **text, size_t *length, th_error *error) {
     gzFile file = NULL;
-    th_result result = open_linked(base_dir, name, path, &file, error);
+    th_result result = open_linked(scope, name, path, &file, error);
     if (result != TH_OK) return result;
     result = read_all(arena, file, name, path, text, length, error);
     gzclose(file);

@@ -38,9 +38,18 @@ char *th_file_content(const char *path, size_t *size, th_error *error);
 #define TH_FILE_BYTES_MAX \
     ((size_t)64 << 20) // [bytes] far larger than any plan, far smaller than memory
 
-// A file that a scene names: its bytes and a final 0, in the arena. Relative to `base_dir` (or NULL); `path` is
-// the place in the scene, for messages. Reads gzip transparently.
-th_result th_file_read(th_arena *arena, const char *base_dir, const char *name, const char *path,
+// TH_NO_FILE where a folder, a pipe, a device or a file of /proc has the name, or nothing that can be read.
+th_result th_file_check_plain(const char *path, th_error *error);
+
+// Where a scene's linked files are looked for, and whether they may lie elsewhere too.
+typedef struct th_link_scope {
+    const char *folder; // names are relative to it; NULL: the current one
+    bool anywhere;      // false: only files in it and below it
+} th_link_scope;
+
+// A file that a scene names: its bytes and a final 0, in the arena. `path` is the place in the scene, for messages,
+// which never quote the file. Reads gzip transparently.
+th_result th_file_read(th_arena *arena, th_link_scope scope, const char *name, const char *path,
                        char **text, size_t *length, th_error *error);
 // TH_NO_FILE with the file's name in error->file. `error` may be NULL.
 #if defined(__GNUC__)

@@ -39,7 +39,17 @@ static bool nested_too_deep(const char *text) {
     return false;
 }
 
-static GEOSGeometry *from_wkt(th_geometry *g, const char *text, const char *path, th_error *error) {
+// GEOS quotes what it could not read. The text of a linked file stays out of messages, which go to whoever sent the
+// scene.
+static void cut_quotes(char *message) {
+    size_t length = strcspn(message, "'\"");
+    if (message[length] == '\0') return;
+    while (length > 0 && strchr(" :;-(", message[length - 1])) --length;
+    message[length] = '\0';
+}
+
+static GEOSGeometry *from_wkt(th_geometry *g, const char *text, bool linked, const char *path,
+                              th_error *error) {
     GEOSGeometry *shape = NULL;
     snprintf(g->message, sizeof g->message, "too deeply nested");
     if (!nested_too_deep(text)) {
@@ -47,6 +57,7 @@ static GEOSGeometry *from_wkt(th_geometry *g, const char *text, const char *path
         if (reader) shape = GEOSWKTReader_read_r(g->geos, reader, text);
         if (reader) GEOSWKTReader_destroy_r(g->geos, reader);
     }
+    if (linked) cut_quotes(g->message);
     if (!shape)
         th_fail(error, TH_BAD_SCENE, path,
                 "not valid WKT: %.200s; e.g. \"POLYGON ((0 0, 10 0, 10 5, 0 5, 0 0))\", and "
@@ -85,6 +96,7 @@ static GEOSGeometry *from_geojson(th_geometry *g, const char *text, const char *
         if (reader) shape = GEOSGeoJSONReader_readGeometry_r(g->geos, reader, text);
         if (reader) GEOSGeoJSONReader_destroy_r(g->geos, reader);
     }
+    cut_quotes(g->message);
     if (!shape)
         th_fail(error, TH_BAD_SCENE, path, "%.200s is not valid GeoJSON: %.200s", name, g->message);
     return shape;
@@ -109,15 +121,15 @@ static GEOSGeometry *from_file(th_geometry *g, const char *name, const char *pat
     }
     char *text;
     size_t length;
-    if (th_file_read(g->arena, g->base_dir, name, path, &text, &length, error) != TH_OK)
-        return NULL;
+    if (th_file_read(g->arena, g->links, name, path, &text, &length, error) != TH_OK) return NULL;
     g->linked_bytes += length;
     if (g->linked_bytes > TH_LINKED_BYTES_MAX) {
         th_fail(error, TH_BAD_SCENE, path, "the linked files are larger than %d MiB together",
                 TH_LINKED_BYTES_MAX >> 20);
         return NULL;
     }
-    return geojson ? from_geojson(g, text, name, path, error) : from_wkt(g, text, path, error);
+    return geojson ? from_geojson(g, text, name, path, error)
+                   : from_wkt(g, text, true, path, error);
 }
 
 static bool finite_point(th_point p) {
@@ -314,7 +326,7 @@ static bool check_tangle(th_geometry *g, GEOSGeometry *shape, const char *path, 
 
 GEOSGeometry *th_geometry_parse(th_geometry *g, const th_shape *shape, bool lines, const char *path,
                                 th_error *error) {
-    GEOSGeometry *parsed = shape->wkt    ? from_wkt(g, shape->wkt, path, error)
+    GEOSGeometry *parsed = shape->wkt    ? from_wkt(g, shape->wkt, false, path, error)
                            : shape->file ? from_file(g, shape->file, path, error)
                                          : from_points(g, shape, lines, path, error);
     if (!parsed) return NULL;

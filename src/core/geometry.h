@@ -2,7 +2,7 @@
 // the origin is taken off. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_GEOMETRY_H
 #define TH_CORE_GEOMETRY_H
-#include "core/memory.h"
+#include "core/file.h"
 #include "throng/scene_view.h"
 #include <geos_c.h>
 
@@ -13,7 +13,7 @@ typedef struct th_geometry {
     GEOSContextHandle_t geos;
     char message[256]; // what GEOS last complained about
     th_arena *arena;   // for the texts of linked files
-    const char *base_dir;
+    th_link_scope links;
     bool no_files;
     size_t linked_bytes; // of the linked files read
 } th_geometry;

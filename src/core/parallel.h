@@ -1,7 +1,12 @@
 // Threads and SIMD, in one place. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_PARALLEL_H
 #define TH_CORE_PARALLEL_H
+#ifdef _OPENMP
 #include <omp.h>
+#else // one thread, and pragmas that mean nothing
+static inline int omp_get_thread_num(void) { return 0; }
+static inline int omp_get_max_threads(void) { return 1; }
+#endif
 
 // Loops over agents go in blocks of this many; block b is the same agents for any thread count, so a
 // sum made per block and added in block order does not depend on threads.

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_POOL_H
 #define TH_CORE_POOL_H
+#include "core/system/system.h"
 #include "throng/base.h"
 
 typedef struct th_pool_progress {
@@ -28,13 +29,6 @@ typedef struct th_pool_def {
 
 // Returns when no job is running any more. A job that should end early when the pool stops has to be told
 // by the caller's functions that stopped it. *progress (may be NULL) is how far it came. TH_NO_MEMORY when
-// not a single thread could be started.
+// not a single thread could be started. Where the system has no threads the caller's does the jobs.
 th_result th_pool_run(const th_pool_def *def, th_pool_progress *progress, th_error *error);
-
-// Cores that this process may use.
-int th_core_count(void);
-// Cores of the machine, and the threads of all programs that run or would like to, the caller's included. 0 where
-// the system does not say.
-int th_online_cores(void);
-int th_running_tasks(void);
 #endif

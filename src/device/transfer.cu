@@ -128,7 +128,7 @@ static bool fetch_events(th_world *host) {
     th_device_world *device = host->device_world;
     sums s;
     if (!get(&s, device->sums, sizeof s)) return false;
-    uint32_t kept = s.event_count < TH_EVENT_MAX ? s.event_count : (uint32_t)TH_EVENT_MAX;
+    uint32_t most = th_event_max(host), kept = s.event_count < most ? s.event_count : most;
     happened *list = (happened *)malloc(((size_t)kept + 1) * sizeof *list);
     bool good = list && (kept == 0 || get(list, device->events, kept * sizeof *list));
     if (good) {
@@ -159,8 +159,8 @@ void note_event(th_world *host, const th_event *event) {
     happened *events = host->device_world->events;
     happened own = {host->step_count, 0, 0, (int)event->kind, event->index};
     once(
-        host, TH_LAMBDA(th_world *) {
-            if (s->event_count < TH_EVENT_MAX) {
+        host, TH_LAMBDA(th_world * world) {
+            if (s->event_count < th_event_max(world)) {
                 events[s->event_count] = own;
                 events[s->event_count].id = s->event_count; // in the order they were noted
             }

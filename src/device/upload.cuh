@@ -107,6 +107,44 @@ inline struct th_plan_scene *copy_plan(store &s, const struct th_plan_scene *hos
     return device;
 }
 
+// The elements of a section, with the points of their lines and areas; ids stay on the host.
+inline char *copy_items(store &s, const th_section &section) {
+    const th_section_info *info = section.info;
+    size_t size = (size_t)section.count * info->item_size;
+    char *staged = (char *)malloc(size > 0 ? size : 1);
+    if (!staged) {
+        s.failed = true;
+        return nullptr;
+    }
+    if (size > 0) memcpy(staged, section.items, size);
+    for (size_t at = 0; at < size; at += info->item_size) {
+        ((th_item *)(staged + at))->id = nullptr;
+        for (int k = 0; k < info->key_count; ++k) {
+            char *value = staged + at + info->keys[k].offset;
+            th_polyline *line = (th_polyline *)value;
+            th_polygons *area = (th_polygons *)value;
+            if (info->keys[k].kind == TH_KEY_LINE)
+                line->points = s.copy(line->points, (size_t)line->count);
+            if (info->keys[k].kind == TH_KEY_AREA) *area = copy_polygons(s, *area);
+        }
+    }
+    char *device = s.copy(staged, size);
+    free(staged);
+    return device;
+}
+
+// An element on the device, of one on the host.
+inline const th_item *device_item(const th_scene *host, const th_section *sections,
+                                  const th_item *item) {
+    for (int k = 0; item && k < host->section_count; ++k) {
+        const th_section &section = host->sections[k];
+        ptrdiff_t at = (const char *)item - (const char *)section.items;
+        if (section.count > 0 && at >= 0 && (size_t)at < section.count * section.info->item_size)
+            return (const th_item *)((const char *)sections[k].items + at);
+    }
+    return nullptr;
+}
+
 inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
     th_scene scene = *host;
     th_scene *device = s.room<th_scene>(1);
@@ -119,9 +157,20 @@ inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
     scene.zones = copy_each(s, host->zones, host->zone_count,
                             [&](th_zone &zone) { zone.area = copy_area(s, zone.area); });
     scene.doors = s.copy(host->doors, (size_t)host->door_count);
+    th_section *sections = (th_section *)calloc((size_t)host->section_count + 1, sizeof *sections);
+    for (int k = 0; sections && k < host->section_count; ++k) {
+        sections[k] = host->sections[k];
+        sections[k].items = copy_items(s, host->sections[k]);
+        sections[k].info = nullptr; // read on the host only
+    }
+    if (!sections) s.failed = true;
+    scene.sections = s.copy(sections, sections ? (size_t)host->section_count : 0);
+    scene.names = nullptr;
     scene.goals = copy_each(s, host->goals, host->goal_count, [&](th_goal &goal) {
         if (!goal.is_line) goal.area = copy_area(s, goal.area);
+        if (sections) goal.item = device_item(host, sections, goal.item);
     });
+    free(sections);
     scene.targets = copy_each(s, host->targets, host->target_count, [&](th_target &target) {
         target.goals = s.copy(target.goals, (size_t)target.goal_count);
     });
@@ -130,7 +179,7 @@ inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
         group.own_goal_area = copy_area(s, group.own_goal_area);
         group.positions = nullptr;
         group.route = s.copy(group.route, (size_t)(group.route_count + group.detour_count));
-        group.interest = s.copy(group.interest, (size_t)host->layer_count);
+        group.weights = s.copy(group.weights, (size_t)host->name_count);
         group.arrivals = s.copy(group.arrivals, (size_t)group.arrival_count);
     });
     scene.scripted = copy_each(s, host->scripted, host->scripted_count, [&](th_scripted &body) {

@@ -58,7 +58,7 @@ static bool take_all(th_world *host) {
     th_nodes *nodes = nullptr;
     device->world = s.room<th_world>(1);
     device->sums = s.room<sums>(1);
-    device->events = s.room<happened>(TH_EVENT_MAX);
+    device->events = s.room<happened>(th_event_max(host));
     device->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
     device->known = *host;
     device->known.own_hash_factor = s.copy(host->own_hash_factor, (size_t)host->agents.own_count);

@@ -19,7 +19,7 @@ struct sums {
     uint64_t overlapping, pairs_twice, in_solids, hash;
     uint32_t deepest; // as bits
     uint32_t under_way;
-    uint32_t event_count; // more than TH_EVENT_MAX: the rest is lost
+    uint32_t event_count; // more than th_event_max: the rest is lost
 };
 
 // Something that happened, with what orders the events of one step: those from the host first, then by the place in
@@ -40,7 +40,7 @@ struct th_device_world {
     void **own; // the same array on the device
     th::sums *sums;
     th::stopwatch watch;
-    th::happened *events; // TH_EVENT_MAX
+    th::happened *events; // th_event_max
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *tiles;      // work space of the running sums
     th_nodes *nodes;      // of the scene's plan, on the device

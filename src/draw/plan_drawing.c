@@ -2,6 +2,7 @@
 // panel are in plan_layers.c.
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/plan_drawing.h"
+#include "core/error.h"
 #include "draw/canvas.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
@@ -213,24 +214,37 @@ static void draw_title(const th_canvas *canvas, const th_plan_view *view, const 
     th_canvas_text(canvas, page->panels.left, 4.1 * page->text, 0, 1.15 * page->text, false, line);
 }
 
+// One line of a key of colours; returns the y below it.
+static double draw_colour_key(const th_canvas *canvas, th_colour colour, const char *words,
+                              double x, double y) {
+    char name[96];
+    double text = canvas->text;
+    th_canvas_colour(canvas, colour, 1);
+    cairo_arc(canvas->cairo, x + 0.5 * text, y - 0.35 * text, 0.5 * text, 0, 6.283185307);
+    cairo_fill(canvas->cairo);
+    cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+    th_canvas_fit(canvas, text, canvas->width - x - 2 * text, words, name, sizeof name);
+    th_canvas_text(canvas, x + 1.5 * text, y, 0, text, false, name);
+    return y + 1.6 * text;
+}
+
 double th_draw_group_key(const th_canvas *canvas, const th_scene_view *scene, double x, double y) {
     enum { GROUPS_MAX = 12 }; // colours repeat after eight anyway
-    char name[96];
     double text = canvas->text;
     cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
     th_canvas_text(canvas, x, y, 0, text, true, "group");
     y += 1.7 * text;
-    for (int i = 0; i < scene->group_count && i < GROUPS_MAX; ++i) {
-        th_canvas_colour(canvas, th_colour_group(i), 1);
-        cairo_arc(canvas->cairo, x + 0.5 * text, y - 0.35 * text, 0.5 * text, 0, 6.283185307);
-        cairo_fill(canvas->cairo);
-        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
-        th_canvas_fit(canvas, text, canvas->width - x - 2 * text, scene->groups[i].id, name,
-                      sizeof name);
-        th_canvas_text(canvas, x + 1.5 * text, y, 0, text, false, name);
-        y += 1.6 * text;
-    }
+    for (int i = 0; i < scene->group_count && i < GROUPS_MAX; ++i)
+        y = draw_colour_key(canvas, th_colour_group(i), scene->groups[i].id, x, y);
     return y + 0.8 * text;
+}
+
+static double draw_mood_key(const th_canvas *canvas, double x, double y) {
+    th_canvas_text(canvas, x, y, 0, canvas->text, true, "mood");
+    y += 1.7 * canvas->text;
+    for (int k = 0; k < TH_MOOD_COUNT; ++k)
+        y = draw_colour_key(canvas, th_mood_colour((th_mood)k), th_mood_name((th_mood)k), x, y);
+    return y + 0.8 * canvas->text;
 }
 
 static void draw_side(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {
@@ -238,6 +252,8 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
     cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
     if (view->colour_by == TH_BY_GROUP) {
         y = th_draw_group_key(canvas, view->scene, x, y);
+    } else if (view->colour_by == TH_BY_MOOD) {
+        y = draw_mood_key(canvas, x, y);
     } else if (view->colour_by == TH_BY_SPEED) {
         bool shares = view->crowd->preferred_speed;
         th_canvas_text(canvas, x, y, 0, text, false, shares ? "speed as a share" : "speed");
@@ -291,10 +307,10 @@ th_canvas th_plan_page(const th_plan_view *view) {
     return canvas;
 }
 
-bool th_plan_draw(const th_plan_view *view, const char *path) {
+th_result th_plan_draw(const th_plan_view *view, const char *path, th_error *error) {
     th_canvas canvas = th_plan_page(view);
-    if (!canvas.surface) return false;
-    bool written = th_canvas_write(&canvas, path, NULL) == TH_OK;
+    if (!canvas.surface) return th_fail(error, TH_NO_MEMORY, "", "no memory for the picture");
+    th_result result = th_canvas_write(&canvas, path, error);
     th_canvas_destroy(&canvas);
-    return written;
+    return result;
 }

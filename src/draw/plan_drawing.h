@@ -13,7 +13,8 @@ enum {
 };
 
 // Speed: as a share of the preferred one, or in m/s where that is not known (a recording).
-typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
+// Mood: of running worlds only.
+typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP, TH_BY_MOOD } th_colour_by;
 
 // An influence on an agent, and its level.
 typedef struct th_plan_influence {
@@ -26,6 +27,9 @@ typedef struct th_plan_view {
     const bool *door_closed; // one per door, now
     const th_moment *crowd;
     const float *density; // with TH_BY_DENSITY
+    const uint8_t *moods; // th_mood of each agent, with TH_BY_MOOD
+    const th_vec2
+        *watched; // where each agent that watches a place looks, 0: no place; NULL: not known
     th_colour_by colour_by;
     th_box box;    // [m] what every panel shows
     int width;     // of the page [px]
@@ -45,8 +49,8 @@ th_box th_plan_box(const th_scene_view *scene, const th_moment *crowd);
 // Everything drawn on a page whose size depends on the scene, the box and the width alone. Caller destroys it; no
 // surface: no memory.
 th_canvas th_plan_page(const th_plan_view *view);
-// Draws and writes a PNG. False: no memory or the file cannot be written.
-bool th_plan_draw(const th_plan_view *view, const char *path);
+// Draws and writes a PNG.
+th_result th_plan_draw(const th_plan_view *view, const char *path, th_error *error);
 
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
@@ -79,6 +83,7 @@ void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_sce
 #define TH_DOTS_MAX 5000
 void th_draw_dots(const th_canvas *canvas, const th_panel *panel, const th_vec2 *points, int count,
                   th_colour colour, double width);
+th_colour th_mood_colour(th_mood mood);
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level);
 // The key of groups and their colours, from y downwards; returns the y below it.

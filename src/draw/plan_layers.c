@@ -15,17 +15,12 @@ static const th_colour SOLID = {0.80, 0.80, 0.80}, FLOOR = {0.975, 0.975, 0.965}
 static const th_colour WALL = {0.15, 0.15, 0.15}, EXIT = {0.00, 0.55, 0.35};
 static const th_colour WAYPOINT = {0.35, 0.35, 0.75}, WAITING = {0.75, 0.50, 0.10};
 static const th_colour DOOR_OPEN = {0.00, 0.55, 0.80}, DOOR_CLOSED = {0.85, 0.10, 0.10};
-static const th_colour INTEREST = {0.80, 0.25, 0.45};
 static const th_colour ZONE = {0.93, 0.86, 0.65}, STAIRS = {0.55, 0.60, 0.70};
 static const th_colour MEASURE = {0.60, 0.20, 0.60}, PORTAL = {0.80, 0.25, 0.75};
-static const th_colour GUIDANCE = {0.45, 0.60, 0.85}, STRIP = {0.35, 0.65, 0.60};
-static const th_colour DISCOMFORT = {0.66, 0.28, 0.12};
+static const th_colour DIRECTIONS = {0.45, 0.60, 0.85}, DISCOMFORT = {0.66, 0.28, 0.12};
 
 static inline th_colour goal_colour(th_goal_kind kind) {
-    return kind == TH_GOAL_EXIT       ? EXIT
-           : kind == TH_GOAL_WAITING  ? WAITING
-           : kind == TH_GOAL_INTEREST ? INTEREST
-                                      : WAYPOINT;
+    return kind == TH_GOAL_EXIT ? EXIT : kind == TH_GOAL_WAITING ? WAITING : WAYPOINT;
 }
 
 static inline int goal_level(const th_goal *goal) {
@@ -73,7 +68,7 @@ static void draw_arrows(const th_canvas *canvas, const th_panel *panel, const th
     double apart = fmax(2.5 * canvas->text / panel->scale, 0.5); // [m]
     double low_x = (double)picture->box.min_x, low_y = (double)picture->box.min_y;
     double width = (double)picture->box.max_x - low_x, height = (double)picture->box.max_y - low_y;
-    th_canvas_colour(canvas, GUIDANCE, 1);
+    th_canvas_colour(canvas, DIRECTIONS, 1);
     for (double y = apart / 2; y < height; y += apart)
         for (double x = apart / 2; x < width; x += apart) {
             int column = (int)fmin(x / width * picture->nx, picture->nx - 1);
@@ -94,7 +89,7 @@ static void draw_picture(const th_canvas *canvas, const th_panel *panel,
     cairo_translate(cairo, left, top);
     cairo_scale(cairo, (th_panel_x(panel, (double)picture->box.max_x) - left) / picture->nx,
                 (th_panel_y(panel, (double)picture->box.min_y) - top) / picture->ny);
-    th_canvas_colour(canvas, picture->guidance ? GUIDANCE : DISCOMFORT, 1);
+    th_canvas_colour(canvas, picture->guidance ? DIRECTIONS : DISCOMFORT, 1);
     cairo_mask_surface(cairo, mask, 0, 0);
     cairo_restore(cairo);
     if (picture->guidance) draw_arrows(canvas, panel, picture);
@@ -201,69 +196,80 @@ static void draw_goal(const th_canvas *canvas, const th_panel *panel, const th_g
     outline_polygons(canvas, panel, &goal->area.shape, colour, goal->kind == TH_GOAL_EXIT ? 0 : 5);
 }
 
-// A band as wide as half the radius, where most of the advice is felt, and an arrow along it.
-static void draw_stroke(const th_canvas *canvas, const th_panel *panel, const th_stroke *stroke) {
-    cairo_t *cairo = canvas->cairo;
-    for (int k = 0; k < stroke->point_count; ++k)
-        cairo_line_to(cairo, th_panel_x(panel, (double)stroke->points[k].x),
-                      th_panel_y(panel, (double)stroke->points[k].y));
-    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
-    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
-    th_canvas_colour(canvas, GUIDANCE, 0.25);
-    cairo_set_line_width(cairo, (double)stroke->radius * panel->scale);
-    cairo_stroke_preserve(cairo);
-    th_canvas_colour(canvas, GUIDANCE, 1);
-    cairo_set_line_width(cairo, 0.2 * canvas->text);
-    cairo_stroke(cairo);
-    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
-    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
-    int last = stroke->point_count - 1;
-    th_vec2 end = stroke->points[last], before = stroke->points[last - 1];
-    double x = th_panel_x(panel, (double)end.x), y = th_panel_y(panel, (double)end.y);
-    double dx = x - th_panel_x(panel, (double)before.x),
-           dy = y - th_panel_y(panel, (double)before.y), length = hypot(dx, dy);
-    if (!(length > 0)) return;
-    double size = canvas->text, ux = size * dx / length, uy = size * dy / length;
-    cairo_move_to(cairo, x + ux, y + uy);
-    cairo_line_to(cairo, x - 0.5 * uy, y + 0.5 * ux);
-    cairo_line_to(cairo, x + 0.5 * uy, y - 0.5 * ux);
-    cairo_close_path(cairo);
-    cairo_fill(cairo);
+// ---- scene data that models declare
+
+static th_colour section_colour(const th_section_info *info) {
+    uint32_t c = info->colour ? info->colour : 0x59a699;
+    return (th_colour){(c >> 16 & 255) / 255.0, (c >> 8 & 255) / 255.0, (c & 255) / 255.0};
 }
 
-// A band, and its middle.
-static void draw_band(const th_canvas *canvas, const th_panel *panel, const th_polyline *line,
-                      double width) {
-    cairo_t *cairo = canvas->cairo;
+static const th_item *item_of(const th_section *section, int i) {
+    const char *items = section->items;
+    return (const th_item *)(const void *)(items + (size_t)i * section->info->item_size);
+}
+
+// The value of a key [m]; 0: the section has no such key.
+static double number_of(const th_section_info *info, const th_item *item, const char *key) {
+    for (int k = 0; key && k < info->key_count; ++k)
+        if (strcmp(info->keys[k].name, key) == 0)
+            return (double)*(const float *)(const void *)((const char *)item +
+                                                          info->keys[k].offset);
+    return 0.0;
+}
+
+static void trace_line(const th_canvas *canvas, const th_panel *panel, const th_polyline *line) {
     for (int k = 0; k < line->count; ++k)
-        cairo_line_to(cairo, th_panel_x(panel, (double)line->points[k].x),
+        cairo_line_to(canvas->cairo, th_panel_x(panel, (double)line->points[k].x),
                       th_panel_y(panel, (double)line->points[k].y));
-    th_canvas_colour(canvas, STRIP, 0.2);
+}
+
+// Where a line ends, along its last piece.
+static void draw_arrow_head(const th_canvas *canvas, const th_panel *panel,
+                            const th_polyline *line) {
+    th_vec2 end = line->points[line->count - 1], before = line->points[line->count - 2];
+    th_vec2 along = {end.x - before.x, end.y - before.y};
+    double length = hypot((double)along.x, (double)along.y), size = 0.5 * canvas->text;
+    draw_arrow(canvas, th_panel_x(panel, (double)end.x) + size * (double)along.x / length,
+               th_panel_y(panel, (double)end.y) - size * (double)along.y / length, along, size);
+}
+
+// A band, and its middle: dashed, or whole with an arrow where it leads somewhere.
+static void draw_band(const th_canvas *canvas, const th_panel *panel, const th_section_info *info,
+                      const th_polyline *line, double width) {
+    cairo_t *cairo = canvas->cairo;
+    const double dash = canvas->text;
+    cairo_set_line_cap(cairo, info->leads ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cairo, info->leads ? CAIRO_LINE_JOIN_ROUND : CAIRO_LINE_JOIN_MITER);
+    trace_line(canvas, panel, line);
+    th_canvas_colour(canvas, section_colour(info), 0.2);
     cairo_set_line_width(cairo, width * panel->scale);
     cairo_stroke_preserve(cairo);
-    const double dash = canvas->text;
-    th_canvas_colour(canvas, STRIP, 1);
-    cairo_set_dash(cairo, &dash, 1, 0);
-    cairo_set_line_width(cairo, 0.15 * canvas->text);
+    th_canvas_colour(canvas, section_colour(info), 1);
+    cairo_set_dash(cairo, &dash, info->leads ? 0 : 1, 0);
+    cairo_set_line_width(cairo, (info->leads ? 0.2 : 0.15) * canvas->text);
     cairo_stroke(cairo);
     cairo_set_dash(cairo, NULL, 0, 0);
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
+    if (info->leads) draw_arrow_head(canvas, panel, line);
 }
 
-// Lines and areas of a model's scene data.
 static void draw_section(const th_canvas *canvas, const th_panel *panel, const th_section *section,
                          int level) {
     const th_section_info *info = section->info;
     for (int i = 0; i < section->count; ++i) {
-        const char *item = (const char *)section->items + (size_t)i * info->item_size;
-        if (((const th_item *)(const void *)item)->level != level) continue;
-        double width = 0.0;
-        for (int k = 0; info->width_key && k < info->key_count; ++k)
-            if (strcmp(info->keys[k].name, info->width_key) == 0)
-                width = (double)*(const float *)(const void *)(item + info->keys[k].offset);
+        const th_item *item = item_of(section, i);
+        if (item->level != level) continue;
+        double width =
+            number_of(info, item, info->width_key) + 2.0 * number_of(info, item, info->reach_key);
         for (int k = 0; k < info->key_count; ++k) {
-            const void *value = item + info->keys[k].offset;
-            if (info->keys[k].kind == TH_KEY_LINE) draw_band(canvas, panel, value, width);
-            if (info->keys[k].kind == TH_KEY_AREA) fill_polygons(canvas, panel, value, STRIP, 0.2);
+            const void *value = (const char *)item + info->keys[k].offset;
+            const th_polyline *line = value;
+            if (info->keys[k].kind == TH_KEY_LINE && line->count > 1)
+                draw_band(canvas, panel, info, line, width);
+            if (info->keys[k].kind != TH_KEY_AREA) continue;
+            fill_polygons(canvas, panel, value, section_colour(info), 0.22);
+            outline_polygons(canvas, panel, value, section_colour(info), 5);
         }
     }
 }
@@ -290,9 +296,6 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
         if (scene->pictures[i].level == level_index)
             draw_picture(canvas, panel, &scene->pictures[i]);
     cairo_restore(canvas->cairo);
-    for (int i = 0; i < scene->guidance_count; ++i)
-        if (scene->guidance[i].level == level_index)
-            draw_stroke(canvas, panel, &scene->guidance[i]);
     for (int i = 0; i < scene->section_count; ++i)
         draw_section(canvas, panel, &scene->sections[i], level_index);
 }
@@ -363,7 +366,8 @@ void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan
             draw_line(canvas, panel, link->a, link->b, STAIRS, 0.3 * canvas->text, 0);
     }
     for (int i = 0; i < scene->goal_count; ++i)
-        if (goal_level(&scene->goals[i]) == level_index) draw_goal(canvas, panel, &scene->goals[i]);
+        if (goal_level(&scene->goals[i]) == level_index && !scene->goals[i].item)
+            draw_goal(canvas, panel, &scene->goals[i]);
     for (int i = 0; i < scene->door_count; ++i) {
         const th_line *line = &scene->doors[i].line;
         if (line->level != level_index) continue;
@@ -425,6 +429,16 @@ void th_draw_dots(const th_canvas *canvas, const th_panel *panel, const th_vec2 
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
 }
 
+// Okabe and Ito 2008: blue, sky, orange, vermilion, purple.
+th_colour th_mood_colour(th_mood mood) {
+    static const th_colour colours[TH_MOOD_COUNT] = {
+        [TH_MOOD_CALM] = {0.00, 0.45, 0.70},   [TH_MOOD_WAITS] = {0.34, 0.71, 0.91},
+        [TH_MOOD_IMPATIENT] = {0.90, 0.62, 0}, [TH_MOOD_PANICS] = {0.84, 0.37, 0.00},
+        [TH_MOOD_FALLEN] = {0.80, 0.47, 0.65},
+    };
+    return colours[mood];
+}
+
 static th_colour person_colour(const th_plan_view *view, int i) {
     const th_moment *crowd = view->crowd;
     static const th_colour scripted = {0.35, 0.35, 0.35};
@@ -432,6 +446,7 @@ static th_colour person_colour(const th_plan_view *view, int i) {
     if (view->colour_by == TH_BY_GROUP)
         return crowd->group[i] < view->scene->group_count ? th_colour_group(crowd->group[i])
                                                           : scripted;
+    if (view->colour_by == TH_BY_MOOD) return th_mood_colour((th_mood)view->moods[i]);
     if (view->colour_by == TH_BY_DENSITY)
         return th_colour_scale(1 - (double)view->density[i] / TH_DENSITY_SCALE);
     double speed = hypot(crowd->velocity_x[i], crowd->velocity_y[i]);
@@ -439,10 +454,10 @@ static th_colour person_colour(const th_plan_view *view, int i) {
     return th_colour_scale(crowd->preferred_speed[i] > 0 ? speed / crowd->preferred_speed[i] : 0);
 }
 
-// Big discs get a rim and a nose in walking direction; small ones are squares of the same area,
+// Big discs get a rim and a nose in walking direction, or towards what they watch; small ones are squares of the same area,
 // which cost a tenth and look the same.
-static void draw_person(const th_canvas *canvas, const th_moment *crowd, int i, double x, double y,
-                        double radius) {
+static void draw_person(const th_canvas *canvas, const th_plan_view *view, int i, double x,
+                        double y, double radius) {
     cairo_t *cairo = canvas->cairo;
     if (radius < 1.3) {
         double side = 1.7725 * radius; // sqrt(pi): the disc's area
@@ -459,8 +474,13 @@ static void draw_person(const th_canvas *canvas, const th_moment *crowd, int i, 
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
     cairo_set_line_width(cairo, fmin(1.2, 0.15 * radius));
     cairo_stroke(cairo);
-    double vx = crowd->velocity_x[i], vy = crowd->velocity_y[i];
+    double vx = view->crowd->velocity_x[i], vy = view->crowd->velocity_y[i];
     double speed = hypot(vx, vy);
+    if (speed < 0.05 && view->watched) {
+        vx = (double)view->watched[i].x;
+        vy = (double)view->watched[i].y;
+        speed = hypot(vx, vy);
+    }
     if (radius < 5 || speed < 0.05) return;
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.7);
     cairo_move_to(cairo, x, y);
@@ -484,13 +504,6 @@ static void draw_bodies(const th_canvas *canvas, const th_panel *panel, const th
     }
 }
 
-// The first section of a model that has elements; NULL: none has.
-static const th_section *first_section(const th_scene_view *scene) {
-    for (int i = 0; i < scene->section_count; ++i)
-        if (scene->sections[i].count > 0) return &scene->sections[i];
-    return NULL;
-}
-
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level) {
     const th_moment *crowd = view->crowd;
@@ -503,8 +516,8 @@ void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_pla
         if (th_moment_level(crowd, i) != level || (lies && view->body_count > 0)) continue;
         th_canvas_colour(canvas, person_colour(view, i), 1);
         double radius = fmax(crowd->radius[i] * panel->scale, TH_SMALLEST_DISC);
-        draw_person(canvas, crowd, i, th_panel_x(panel, crowd->x[i]),
-                    th_panel_y(panel, crowd->y[i]), radius);
+        draw_person(canvas, view, i, th_panel_x(panel, crowd->x[i]), th_panel_y(panel, crowd->y[i]),
+                    radius);
     }
     cairo_restore(canvas->cairo);
 }
@@ -533,51 +546,59 @@ static bool any_door(const th_plan_view *view, bool closed) {
     return false;
 }
 
+typedef struct key_row {
+    bool used, filled;
+    th_colour colour;
+    double dash;
+    const char *name;
+} key_row;
+
+// A line of the key; returns where the next one is.
+static double draw_key_row(const th_canvas *canvas, const key_row *row, double x, double y) {
+    double text = canvas->text;
+    if (!row->used) return y;
+    th_canvas_colour(canvas, row->colour, 1);
+    if (row->filled) {
+        cairo_rectangle(canvas->cairo, x, y - 0.7 * text, 1.8 * text, 0.8 * text);
+        cairo_fill(canvas->cairo);
+    } else {
+        cairo_set_line_width(canvas->cairo, 0.25 * text);
+        cairo_set_dash(canvas->cairo, &row->dash, row->dash > 0, 0);
+        cairo_move_to(canvas->cairo, x, y - 0.35 * text);
+        cairo_line_to(canvas->cairo, x + 1.8 * text, y - 0.35 * text);
+        cairo_stroke(canvas->cairo);
+        cairo_set_dash(canvas->cairo, NULL, 0, 0);
+    }
+    cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+    th_canvas_text(canvas, x + 2.3 * text, y, 0, text, false, row->name);
+    return y + 1.6 * text;
+}
+
 double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y) {
     const th_scene_view *scene = view->scene;
-    double text = canvas->text;
-    const th_section *section = first_section(scene);
-    const struct {
-        bool used, filled;
-        th_colour colour;
-        double dash;
-        const char *name;
-    } rows[] = {
+    const key_row rows[] = {
         {scene->wall_count > 0, false, WALL, 0, "wall"},
         {any_goal(scene, TH_GOAL_EXIT), false, EXIT, 0, "exit"},
         {any_door(view, false), false, DOOR_OPEN, 4, "door, open"},
         {any_door(view, true), false, DOOR_CLOSED, 0, "door, closed"},
         {any_goal(scene, TH_GOAL_WAYPOINT), false, WAYPOINT, 5, "waypoint"},
         {any_goal(scene, TH_GOAL_WAITING), false, WAITING, 5, "waiting area"},
-        {any_goal(scene, TH_GOAL_INTEREST), false, INTEREST, 5, "place of interest"},
         {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
         {any_zone(scene, false), true, ZONE, 0, "speed zone"},
         {any_picture(scene, TH_PICTURE_DISCOMFORT), true, DISCOMFORT, 0, "discomfort"},
-        {scene->guidance_count > 0 || any_picture(scene, TH_PICTURE_GUIDANCE), false, GUIDANCE, 0,
-         "guidance"},
-        {section != NULL, false, STRIP, 4, section ? section->info->item : ""},
+        {any_picture(scene, TH_PICTURE_GUIDANCE), false, DIRECTIONS, 0, "directions"},
         {view->body_count > 0, true, FALLEN, 0, "fallen person"},
         {view->rooms != NULL, false, PORTAL, 0, "portal"},
         {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,
          "measurement"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        if (!rows[i].used) continue;
-        th_canvas_colour(canvas, rows[i].colour, 1);
-        if (rows[i].filled) {
-            cairo_rectangle(canvas->cairo, x, y - 0.7 * text, 1.8 * text, 0.8 * text);
-            cairo_fill(canvas->cairo);
-        } else {
-            cairo_set_line_width(canvas->cairo, 0.25 * text);
-            cairo_set_dash(canvas->cairo, &rows[i].dash, rows[i].dash > 0, 0);
-            cairo_move_to(canvas->cairo, x, y - 0.35 * text);
-            cairo_line_to(canvas->cairo, x + 1.8 * text, y - 0.35 * text);
-            cairo_stroke(canvas->cairo);
-            cairo_set_dash(canvas->cairo, NULL, 0, 0);
-        }
-        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
-        th_canvas_text(canvas, x + 2.3 * text, y, 0, text, false, rows[i].name);
-        y += 1.6 * text;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        y = draw_key_row(canvas, &rows[i], x, y);
+    for (int i = 0; i < scene->section_count; ++i) {
+        const th_section_info *info = scene->sections[i].info;
+        key_row row = {scene->sections[i].count > 0, false, section_colour(info),
+                       info->leads ? 0 : 4, info->item};
+        y = draw_key_row(canvas, &row, x, y);
     }
     return y;
 }
@@ -666,7 +687,7 @@ static void name_goals_and_doors(const th_canvas *canvas, const th_panel *panel,
                                  const th_scene_view *scene, int level) {
     for (int i = 0; i < scene->goal_count; ++i) {
         const th_goal *goal = &scene->goals[i];
-        if (goal_level(goal) != level) continue;
+        if (goal_level(goal) != level || goal->item) continue;
         if (goal->is_line)
             name_line(canvas, panel, names, &goal->line, 1, goal_colour(goal->kind), goal->id);
         else
@@ -676,6 +697,21 @@ static void name_goals_and_doors(const th_canvas *canvas, const th_panel *panel,
         if (scene->doors[i].line.level == level)
             name_line(canvas, panel, names, &scene->doors[i].line, 1, DOOR_OPEN,
                       scene->doors[i].id);
+}
+
+// Places of models' sections that are goals.
+static void name_places(const th_canvas *canvas, const th_panel *panel, name_list *names,
+                        const th_scene_view *scene, int level) {
+    for (int s = 0; s < scene->section_count; ++s) {
+        const th_section *section = &scene->sections[s];
+        for (int g = 0; g < scene->goal_count; ++g) {
+            const th_goal *goal = &scene->goals[g];
+            if (section->count > 0 && goal->item >= item_of(section, 0) &&
+                goal->item <= item_of(section, section->count - 1) && goal_level(goal) == level)
+                name_area(canvas, panel, names, &goal->area.shape, section_colour(section->info),
+                          goal->id);
+        }
+    }
 }
 
 static void name_measurements(const th_canvas *canvas, const th_panel *panel, name_list *names,
@@ -695,6 +731,8 @@ void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_sce
     name_list names = {.count = 0};
     if (scene->goal_count + scene->door_count <= NAMES_MAX / 2)
         name_goals_and_doors(canvas, panel, &names, scene, level);
+    if (scene->goal_count + scene->door_count <= NAMES_MAX / 2)
+        name_places(canvas, panel, &names, scene, level);
     if (!everything) return;
     name_measurements(canvas, panel, &names, scene, level);
     for (int i = 0; i < scene->group_count; ++i)

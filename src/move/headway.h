@@ -16,11 +16,42 @@ TH_BOTH static inline float th_headway_range(const th_world *world, uint32_t sel
     return th_min(TH_HEADWAY_SIGHT, a->radius[self] + world->max_radius + time_gap * free_speed);
 }
 
-// Room ahead that an agent at `to` (from the walker) leaves to a walker along the unit vector e: distance less l if
-// the other is ahead and in the strip of width 2 l that the walker sweeps, otherwise endless.
+// Is an agent at `to` (from the walker) ahead of a walker along the unit vector e, in the strip of width 2 l that the
+// walker sweeps? No branch, as the sieve asks it of many at a time.
+TH_FORMULA int th_headway_in_strip(th_vec2 to, th_vec2 e, float l) {
+    int ahead = th_dot(e, to) >= 0.0f, in_strip = fabsf(th_det(e, to)) <= l;
+    return ahead & in_strip;
+}
+// Room ahead that it leaves: distance less l in that strip, otherwise endless.
 TH_FORMULA float th_headway_room(th_vec2 to, th_vec2 e, float l) {
-    bool ahead = th_dot(e, to) >= 0.0f, in_strip = fabsf(th_det(e, to)) <= l;
-    return ahead && in_strip ? th_length(to) - l : 1e9f;
+    return th_headway_in_strip(to, e, l) ? th_length(to) - l : 1e9f;
+}
+
+// The least of `least` and the room that those of the list leave [m].
+TH_FORMULA float th_headway_least_of(const th_world *world, uint32_t self, th_vec2 e,
+                                     const uint32_t *list, int count, float least) {
+    const th_agents *a = &world->agents;
+    for (int k = 0; k < count; ++k) {
+        uint32_t j = list[k];
+        th_vec2 to =
+            th_v(a->substep_x[j] - a->substep_x[self], a->substep_y[j] - a->substep_y[self]);
+        least = th_min(least, th_headway_room(to, e, a->radius[self] + a->radius[j]));
+    }
+    return least;
+}
+
+// The agents of a portion within `range` of (x, y), where `self` is, that are ahead in its strip.
+TH_FORMULA int th_headway_sieve(const th_world *world, uint32_t self, float x, float y, th_vec2 e,
+                                float range, th_portion portion, uint32_t *list) {
+    const th_agents *a = &world->agents;
+    float range2 = range * range, radius = a->radius[self];
+    int found;
+    TH_SIEVE(portion, self, j,
+             th_headway_in_strip(th_v(a->substep_x[j] - x, a->substep_y[j] - y), e,
+                                 radius + a->radius[j]) &
+                 (th_length2(th_v(a->substep_x[j] - x, a->substep_y[j] - y)) < range2),
+             list, found);
+    return found;
 }
 
 // The least room ahead among agents that `self` sees [m].
@@ -30,15 +61,16 @@ TH_FORMULA float th_headway_least_room(const th_world *world, const th_substep *
     const th_agents *a = &world->agents;
     float x = a->substep_x[self], y = a->substep_y[self], least = 1e9f;
     float range = th_headway_range(world, self, time_gap);
-    uint32_t list[TH_NEAR_MAX + 1];
-    th_felt felt = th_felt_begin(world, step, self, x, y, range);
-    for (int count;
-         (count = th_felt_next(&felt, world, step, walls, self, x, y, range, list)) >= 0;) {
-        for (int k = 0; k < count; ++k) {
-            uint32_t j = list[k];
-            th_vec2 to = th_v(a->substep_x[j] - x, a->substep_y[j] - y);
-            least = th_min(least, th_headway_room(to, e, a->radius[self] + a->radius[j]));
-        }
+    uint32_t list[TH_SIEVE_LIST], around = step->looks ? a->around[self] : 0;
+    th_near near = th_near_begin(world, step, a->level[self], x, y, range);
+    for (th_portion portion; th_near_portion(&near, &portion);) {
+        int count = th_headway_sieve(world, self, x, y, e, range, portion, list);
+        if (around & TH_AROUND_HIDDEN) count = th_drop_hidden(world, walls, self, list, count);
+        least = th_headway_least_of(world, self, e, list, count, least);
+    }
+    if (around & TH_AROUND_LINKED) {
+        int count = th_substep_linked(world, step, self, range, list);
+        least = th_headway_least_of(world, self, e, list, count, least);
     }
     return least;
 }

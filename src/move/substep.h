@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "formula/lanes.h"
 #include "formula/vec.h"
+#include "move/sieve.h"
 #include "state/neighbours.h"
 
 // First parameters of every model that uses th_substep_run. `longest` is the default of substep, `why` its
@@ -98,14 +99,13 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
     int count = 0;
     float range2 = range * range;
     for (;;) {
-        uint32_t room = (uint32_t)(TH_NEAR_MAX - count);
-        uint32_t stop = near->end - near->next > room ? near->next + room : near->end;
-        for (uint32_t j = near->next; j < stop; ++j) {
-            float dx = px[j] - x, dy = py[j] - y;
-            list[count] = j; // always written, kept only if near: no branch to mispredict
-            count += (int)(dx * dx + dy * dy < range2) & (int)(j != i);
-        }
-        near->next = stop;
+        uint32_t room = (uint32_t)(TH_NEAR_MAX - count), left = near->end - near->next;
+        int found;
+        th_portion portion = th_portion_of(near->next, left < room ? left : room);
+        TH_SIEVE(portion, i, j, th_length2(th_v(px[j] - x, py[j] - y)) < range2, list + count,
+                 found);
+        count += found;
+        near->next += (uint32_t)portion.count;
         if (count == TH_NEAR_MAX) {
             return count;
         }
@@ -119,6 +119,19 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
         th_index_run(near->index, near->grid, near->row, near->column0, near->column1, &near->next,
                      &near->end);
     }
+}
+
+// The next portion of a neighbourhood, near enough or not; false: there are no more.
+TH_FORMULA bool th_near_portion(th_near *near, th_portion *portion) {
+    while (near->next == near->end) {
+        if (near->row == near->last_row) return false;
+        ++near->row;
+        th_index_run(near->index, near->grid, near->row, near->column0, near->column1, &near->next,
+                     &near->end);
+    }
+    *portion = th_portion_of(near->next, near->end - near->next);
+    near->next += (uint32_t)portion->count;
+    return true;
 }
 
 // Which neighbours an agent sees is decided once per step, where every agent stood when it began. What that leaves to

@@ -9,8 +9,8 @@
 
 // ---- Voronoi cells
 
-// A cell begins as a polygon around its person and is cut by the bisector to everybody who is nearer than
-// twice its farthest corner: nobody beyond can take anything from it, so the result is exact. People are looked
+// A cell begins as a polygon around its person and is cut by the bisector to every neighbour nearer than
+// twice its farthest corner: neighbours beyond cannot cut it, so the result is exact. People are looked
 // up ring by ring of a square grid. Cost: about twenty cuts a person in an even crowd.
 
 // 2 pi / TH_CUT_OFF_CORNERS
@@ -57,7 +57,7 @@ static void choose_cells(th_point_grid *grid) {
     // About two people to a cell; never more cells along an axis than people, for those in a row.
     double people = (double)grid->member_count;
     grid->cell = fmax(sqrt(2.0 * width * height / people), fmax(width, height) / people);
-    if (!(grid->cell > 1e-9)) grid->cell = 1.0; // everybody in one place
+    if (!(grid->cell > 1e-9)) grid->cell = 1.0; // all in one place
     grid->low = low;
     grid->nx = (int)floor(width / grid->cell) + 1;
     grid->ny = (int)floor(height / grid->cell) + 1;
@@ -172,7 +172,7 @@ bool th_voronoi_cut(const th_point_grid *grid, int person, const th_corners *sta
     int column = column_of(grid, work.place.x), row = row_of(grid, work.place.y);
     int rings = grid->nx > grid->ny ? grid->nx : grid->ny;
     for (int ring = 0; ring < rings; ++ring) {
-        // Nobody in this ring or beyond is nearer than this.
+        // No person in this ring or beyond is nearer than this.
         double nearest = (ring - 1) * grid->cell;
         if (ring > 0 && nearest * nearest > 4.0 * work.reach2) break;
         if (!cut_by_ring(&work, column, row, ring)) return false;
@@ -233,7 +233,7 @@ static void measure_classic(const th_region *region, const crowd_view *crowd,
 
 // ---- Voronoi
 
-// Everybody with a place, within reach of the area. False: no memory.
+// All people with a place, within reach of the area. False: no memory.
 static bool find_near(const th_region *region, const crowd_view *crowd, double reach, int *count) {
     th_region_work *work = region->work;
     if (crowd->count > work->near_room) {
@@ -251,7 +251,7 @@ static bool find_near(const th_region *region, const crowd_view *crowd, double r
     return true;
 }
 
-// A box around everybody and the area: where cells without a cut-off end on endless ground.
+// A box around all people and the area: where cells without a cut-off end on endless ground.
 static void find_box(const th_region *region, const th_ground *ground, const crowd_view *crowd,
                      int near, th_point *low, th_point *high) {
     *low = region->area.low;
@@ -385,7 +385,7 @@ static bool measure_gaussian(const th_region *region, const th_density_def *def,
         double share = th_gaussian_share(&region->measured, x, y, sigma);
         double walkable =
             walls_far(ground, x, y, reach) ? 1.0 : th_gaussian_share(&ground->rings, x, y, sigma);
-        // Farther than three sigmas behind a wall: nobody of this crowd.
+        // Farther than three sigmas behind a wall: not of this crowd.
         if (!(walkable > 1e-3)) continue;
         add_person(&sums, share / walkable, share / walkable, crowd->speed[i]);
     }

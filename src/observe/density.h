@@ -1,5 +1,5 @@
 // Density and speed in an area at one moment, as the field measures them: classic (people counted),
-// Voronoi (everybody owns the ground nearer to them than to anybody else), Gaussian (everybody is a
+// Voronoi (each person owns the ground nearest to it), Gaussian (each person is a
 // blurred point). Works on plain arrays: a running world and a recording alike.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_DENSITY_H
@@ -25,7 +25,7 @@ typedef struct th_density_def {
     // Voronoi: cells end this far from their person, so that people at the rim of a crowd do not own the
     // empty ground before them [m] [0, ..) default 1, near what a person alone takes up at the densities
     // where crowds begin (pi m2: 0.3 /m2); 0: endless, cells then end with the ground, or on endless
-    // ground with the box around everybody and the area.
+    // ground with the box around all people and the area.
     double cut_off;
     // Gaussian: full width at half height [m] (0, ..) default 0.7: the distance of people at 2 /m2, so that a
     // crowd is smooth from there on and single people are still seen below.
@@ -35,14 +35,14 @@ th_density_def th_density_def_default(void);
 
 typedef struct th_area_reading {
     double density; // [1/m2]
-    double speed;   // mean as the method defines it [m/s]; NaN: nobody
-    double flow;    // density * speed [1/(m s)]; 0: nobody
+    double speed;   // mean as the method defines it [m/s]; NaN: no people
+    double flow;    // density * speed [1/(m s)]; 0: no people
     int count;      // people whose centre is in the area
 } th_area_reading;
 
 // Points of one level; `speed` is |velocity| or its component along a direction, as the caller wishes.
-// NaN speeds count for the density only. `individual` (or NULL) takes everybody's own density, 1 / (area
-// of the Voronoi cell) [1/m2], NaN for methods that have none and for who owns no ground (far outside the
+// NaN speeds count for the density only. `individual` (or NULL) takes each person's own density, 1 / (area
+// of the Voronoi cell) [1/m2], NaN for methods that have none and for people without ground (far outside the
 // walkable one). TH_NO_MEMORY is the only failure.
 th_result th_region_measure(const th_region *region, const th_density_def *def, const double *x,
                             const double *y, const double *speed, int count,
@@ -54,7 +54,7 @@ typedef struct th_level_view {
     int *index; // into the moment
     double *x, *y;
     double *speed;      // length of the velocity, or its component along a direction [m/s]
-    double *individual; // room for everybody's own density
+    double *individual; // room for each person's own density
     int count, room;
 } th_level_view;
 

@@ -19,7 +19,7 @@ static th_result no_memory(th_error *error) {
 
 // ---- one run in a few numbers
 
-// When 95 % of all who came had left: the time of the one who makes it so many. False: no memory.
+// When 95 % of all people had left: the time at which the last of these left. False: no memory.
 static bool find_p95(const th_observation *o, double *p95) {
     *p95 = (double)NAN;
     uint64_t needed = (o->statistics.spawned * 95 + 99) / 100;
@@ -82,7 +82,7 @@ static uint64_t count_exposed(const th_observation *o, int bound) {
     return count;
 }
 
-// Who falls after the last sample was not seen lying.
+// A person that falls after the last sample was not seen lying.
 static uint64_t count_fallen(const th_observation *o) {
     uint64_t count = 0, lying = o->statistics.fallen;
     for (int p = 0; p < o->person_count; ++p)

@@ -10,10 +10,10 @@ extern const float th_load_times[TH_LOADS]; // [s]
 // The largest number of one group who are on the way at the end, and where one of them stands, with the most others
 // around.
 typedef struct th_stuck {
-    int group, count, level; // count 0: nobody
+    int group, count, level; // count 0: none
     float x, y;              // relative to the scene origin [m]
 } th_stuck;
-// Of one group (count 0: nobody).
+// Of one group (count 0: none).
 th_stuck th_stuck_of(const th_observation *observation, int group);
 // The highest flow over a full window at a counter, both directions together; NaN: no width, or shorter than a window.
 double th_counter_peak_flow(const th_observation *observation, const th_counter *counter);
@@ -27,7 +27,7 @@ typedef struct th_run_summary {
     double max_pressure;       // [m2/s] highest map cell, TH_GRID_PRESSURE; NaN: no model has one
     double max_crowd_pressure; // [1/s2] highest map cell; NaN: nowhere enough people
     double max_load,
-        max_line; // highest of anybody: load on the body [N], contact forces over the circumference [N/m]
+        max_line; // highest of all people: load on the body [N], contact forces over the circumference [N/m]
     // People who bore more than th_load_bounds[k] for longer than th_load_times[k].
     uint64_t overloaded[TH_LOADS];
     // Highest flow over a window of TH_PEAK_WINDOW at any counter that has a width [1/(m s)]; NaN: none. Which counter.
@@ -35,7 +35,7 @@ typedef struct th_run_summary {
     int max_flow_counter;
     th_stuck stuck;   // of those who had not arrived at the end
     uint64_t crushed; // people longer than TH_PACKED_TIME above TH_PACKED; 0 without maps
-    // People who fell, at least once, those of them who lie on the ground at the end, and falls.
+    // People that fell at least once, those of them that lie on the ground at the end, and falls.
     uint64_t fallen, lying, falls;
     uint64_t spawned, left, inside, wall_crossings, overlapping_most, steps;
     double wall_seconds, time;

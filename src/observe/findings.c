@@ -18,7 +18,7 @@ static const struct {
     const char *name;
     th_severity severity;
 } kinds[] = {
-#define X(NAME, name, severity, what) {#name, TH_##severity},
+#define X(NAME, name, severity, what) {#name, TH_SEVERITY_##severity},
     TH_FINDING_KINDS(X)
 #undef X
 };
@@ -247,7 +247,7 @@ th_fall_findings th_find_falls(const th_scene_view *scene, const th_ensemble *en
     return found;
 }
 
-// Ascending, of those of whom it is known.
+// Ascending, of people for whom it is known.
 th_value_list th_exposure_values(const th_observation *o, int bound) {
     th_value_list list = {malloc(((size_t)o->person_count + 1) * sizeof *list.values), 0};
     for (int p = 0; list.values && p < o->person_count; ++p)
@@ -638,7 +638,7 @@ static void find_counts(const finder *f) {
         th_findings_add(f->out, th_finding_of(TH_FINDING_REPAIRS, (int)s->repairs),
                         "A smaller step may help.",
                         "A movement model gave %" PRIu64 " impossible states (not a number, or "
-                        "faster than 10 m/s), which were set right.",
+                        "far faster than the agent wants and a person runs), which were set right.",
                         s->repairs);
     if (first->events_lost > 0)
         th_findings_add(f->out, th_finding_of(TH_FINDING_LOST_EVENTS, (int)first->events_lost), "",
@@ -663,7 +663,8 @@ static void find_all(const finder *f) {
 th_result th_run_findings(const th_scene_view *scene, const th_ensemble *ensemble,
                           const char *trouble, th_findings **findings, th_error *error) {
     th_findings made = {0};
-    th_findings_add_scene(&made, scene);
+    double step = ensemble->first ? ensemble->first->step : 0.0;
+    th_findings_add_scene(&made, scene, step > 0.0 ? step : scene->run.step);
     const finder f = {&made, scene, ensemble, true};
     if (ensemble->first) find_all(&f);
     if (trouble && *trouble)

@@ -30,8 +30,8 @@ json_t *th_findings_array(const th_findings *findings); // NULL: no memory
 // "person", "people"
 const char *th_people_word(uint64_t count);
 
-// What the scene alone shows. findings_scene.c
-void th_findings_add_scene(th_findings *findings, const th_scene_view *scene);
+// What the scene alone shows, run with steps of so many seconds. findings_scene.c
+void th_findings_add_scene(th_findings *findings, const th_scene_view *scene, double step);
 // Of the scene and of all runs; `trouble` (or ""): why the recording ends early. A single run may be one that goes on.
 th_result th_run_findings(const th_scene_view *scene, const th_ensemble *ensemble,
                           const char *trouble, th_findings **findings, th_error *error);
@@ -41,13 +41,16 @@ th_result th_observation_findings(const th_scene_view *scene, const th_findings 
                                   th_error *error);
 // What a watch has seen so far; it belongs to the watch.
 th_observation *th_watch_observation(const th_watch *watch);
+// The world is done: the findings are those of a run that has ended.
+bool th_watch_over(const th_watch *watch);
 
-// A whole recording, seen on the ground that is known; destroy the observer before the scene.
+// An observer of a recording on the ground that is known, `walkable` (WKT) or, where it is NULL, the recording's own or
+// endless; destroy it before the scene.
+th_result th_recording_observer_create(const th_trajectory_info *info, const char *walkable,
+                                       th_scene **scene, th_observer **observer, th_error *error);
+// The same, after all frames.
 th_result th_recording_observe(const char *path, const th_motion_def *def, const char *walkable,
                                th_scene **scene, th_observer **observer, th_error *error);
-// Its findings.
-th_result th_motion_findings(const char *path, const th_motion_def *def, const char *walkable,
-                             th_findings **findings, th_error *error);
 
 // ---- readings of runs
 
@@ -86,7 +89,7 @@ typedef struct th_pressure_findings {
     // Of the cell that was above TH_TURBULENT and TH_PACKED longest, mean over runs. [s]
     double turbulent_time;
     th_place turbulent_at;
-    // The highest load on anybody [N], and contact forces over the circumference [N/m].
+    // The highest load on a person [N], and contact forces over the circumference [N/m].
     double load, line;
     th_place load_at;
 } th_pressure_findings;
@@ -98,9 +101,9 @@ bool th_scene_can_fall(const th_scene_view *scene);
 // Of all runs: people who fell.
 typedef struct th_fall_findings {
     bool possible;        // th_scene_can_fall
-    double fallen, lying; // people who fell, and who lay at the end: mean over runs
+    double fallen, lying; // people that fell, that lay at the end: mean over runs
     uint64_t most_fallen, most_lying;
-    int runs;    // in which anybody fell
+    int runs;    // with at least one fall
     th_place at; // the cell where people lay longest
 } th_fall_findings;
 th_fall_findings th_find_falls(const th_scene_view *scene, const th_ensemble *ensemble);
@@ -110,11 +113,11 @@ typedef struct th_value_list {
     double *values;
     int count;
 } th_value_list;
-// Seconds everybody was above th_exposure_bounds[bound].
+// Seconds that each person was above th_exposure_bounds[bound].
 th_value_list th_exposure_values(const th_observation *observation, int bound);
 
-// How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Everybody counts for mean and
-// percentile, also who never was. NaN: not measured.
+// How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Mean and percentile include
+// people that never were. NaN: not measured.
 typedef struct th_exposure_findings {
     uint64_t people;       // who ever were
     double mean, p95, max; // [s]

@@ -1,7 +1,8 @@
-// What a scene shows before anybody moves: gaps that some do not fit through, doors that close nothing, stairs without
+// Findings of a scene before a run: gaps that some do not fit through, doors that close nothing, stairs without
 // sides, plans too large to plan well, models asked for more than they manage. Findings of one kind and cause are one.
 // Cost: that of finding the rooms. SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
+#include "core/error.h"
 #include "observe/findings.h"
 #include "throng/model.h"
 #include "throng/rooms.h"
@@ -16,7 +17,7 @@ enum { WALLS_MOST = 8000 }; // finding the rooms takes 60 s for 80 000
 typedef struct looker {
     th_findings *out;
     const th_scene_view *scene;
-    const th_rooms *rooms; // NULL: not known, everybody comes everywhere
+    const th_rooms *rooms; // NULL: not known, all people may come everywhere
     bool *reached;         // by group and room
 } looker;
 
@@ -311,8 +312,43 @@ static bool is_double(const looker *l, int d) {
     return false;
 }
 
+#define ON_LINE 0.03f // [m] what lies between is no room
+
+// The exit on whose line the door lies; -1: none.
+static int exit_under(const th_scene_view *scene, int d) {
+    const th_line *line = &scene->doors[d].line;
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (goal->kind == TH_GOAL_EXIT && goal->is_line && goal->line.level == line->level &&
+            distance_to_line(middle_of(line), &goal->line) <= ON_LINE)
+            return g;
+    }
+    return -1;
+}
+
+static bool is_never_open(const th_door *door) {
+    for (int k = 0; k < door->schedule_count; ++k)
+        if (door->schedule[k].open) return false;
+    return door->closed;
+}
+
+// An exit that is shut for the whole run is none.
+static bool is_shut_exit(const looker *l, int d) {
+    const th_door *door = &l->scene->doors[d];
+    int exit = exit_under(l->scene, d);
+    if (exit < 0 || !is_never_open(door)) return false;
+    th_finding about = th_finding_of(TH_FINDING_DOOR, 1);
+    char where[160];
+    set_place(l, &about, door->line.level, middle_of(&door->line));
+    place_words(l, where, &about);
+    th_findings_add(l->out, about, "Open it at some time, or leave the exit out.",
+                    "Exit \"%s\" at %s is shut during the whole run: people do not go there.",
+                    l->scene->goals[exit].id, where);
+    return true;
+}
+
 static bool lies_on_goal(const looker *l, int d, th_vec2 middle) {
-    const float on = 0.03f; // [m] what lies between is no room
+    const float on = ON_LINE;
     const th_scene_view *scene = l->scene;
     int level = scene->doors[d].line.level;
     char text[300];
@@ -372,6 +408,7 @@ static bool is_portal(const th_rooms *rooms, int d) {
 static void find_doors(const looker *l) {
     for (int d = 0; l->rooms && d < l->scene->door_count; ++d) {
         const th_line *line = &l->scene->doors[d].line;
+        if (is_shut_exit(l, d) || l->scene->doors[d].exit >= 0) continue;
         if (!has_free_end(l, d, line->a) && !has_free_end(l, d, line->b) && !is_double(l, d) &&
             !is_portal(l->rooms, d))
             find_no_portal(l, d);
@@ -427,22 +464,90 @@ static void find_coarse_plan(const looker *l) {
                     (double)spacing, (double)wanted, 2.0 * (double)spacing, where);
 }
 
+static bool is_planned_with(const th_scene_view *scene, int model) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (scene->groups[g].plan.model == model) return true;
+    return false;
+}
+
+// Lattices of planners that have their own.
+static void find_coarse_lattices(const looker *l) {
+    int count;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; m < count; ++m) {
+        float wanted = 0.0f;
+        if (!models[m]->spacing || !is_planned_with(l->scene, m)) continue;
+        float spacing = models[m]->spacing(l->scene->scene, m, &wanted);
+        if (!(spacing > 1.001f * wanted)) continue;
+        th_finding about = th_finding_of(TH_FINDING_COARSE_PLAN, 1);
+        about.value = (double)spacing;
+        about.limit = (double)wanted;
+        about.unit = "m";
+        th_findings_add(
+            l->out, about,
+            "Let groups share destinations, leave out ground that nobody walks on, or "
+            "give the plan a larger cell to accept it.",
+            "The ground is too large for the plan \"%s\" with so many destinations: its "
+            "cells are %.2g m instead of %.2g m, and passages narrower than %.2g m may "
+            "be missed.",
+            models[m]->name, (double)spacing, (double)wanted, 2.0 * (double)spacing);
+    }
+}
+
 static void find_doubts(const looker *l) {
     enum { MOST = 8 };
     th_doubt doubts[MOST];
     int count = th_scene_doubts(l->scene->scene, doubts, MOST);
     for (int k = 0; k < count && k < MOST; ++k)
-        th_findings_add(l->out, th_finding_of(TH_FINDING_DOUBT, 1),
-                        "`throng list models` says what other models manage.", "%s.",
-                        doubts[k].text);
+        th_findings_add(
+            l->out, th_finding_of(doubts[k].no_effect ? TH_FINDING_NO_EFFECT : TH_FINDING_DOUBT, 1),
+            doubts[k].no_effect ? "" : "`throng list models` says what other models manage.", "%s.",
+            doubts[k].text);
     if (count > MOST)
         th_findings_add(l->out, th_finding_of(TH_FINDING_DOUBT, count - MOST), "",
                         "There are %d more such doubts.", count - MOST);
 }
 
+// ---- steps
+
+// The models of a group are behave[0 ..], plan, filter, move; NULL after the last.
+static const th_model *model_of(const th_group *group, int k) {
+    const th_model *const *models = th_models(NULL);
+    if (k < group->behave_count) return models[group->behave[k].model];
+    const int others[] = {group->plan.model, group->filter.model, group->move.model};
+    return k < group->behave_count + 3 ? models[others[k - group->behave_count]] : NULL;
+}
+
+// The model with the shortest longest step that the scene's is beyond.
+static void find_long_step(const looker *l, double step) {
+    const th_model *worst = NULL;
+    const char *group = "";
+    for (int g = 0; g < l->scene->group_count; ++g) {
+        const th_model *model;
+        for (int k = 0; (model = model_of(&l->scene->groups[g], k)) != NULL; ++k) {
+            if (!(model->longest_step > 0.0f) || step <= 1.001 * (double)model->longest_step)
+                continue;
+            if (worst && worst->longest_step <= model->longest_step) continue;
+            worst = model;
+            group = l->scene->groups[g].id;
+        }
+    }
+    if (!worst) return;
+    th_finding about = th_finding_of(TH_FINDING_LONG_STEP, 1);
+    about.value = step;
+    about.limit = (double)worst->longest_step;
+    about.unit = "s";
+    char cure[80];
+    snprintf(cure, sizeof cure, "Give a step of %g s or less (run.step, --step).", about.limit);
+    th_findings_add(l->out, about, cure,
+                    "The step of %g s is longer than the model \"%s\" of group \"%s\" is made for, "
+                    "%g s: what it counts depends on the step.",
+                    step, worst->name, group, about.limit);
+}
+
 // ---- all
 
-void th_findings_add_scene(th_findings *findings, const th_scene_view *scene) {
+void th_findings_add_scene(th_findings *findings, const th_scene_view *scene, double step) {
     looker l = {.out = findings, .scene = scene};
     th_rooms *rooms = NULL;
     bool asked = scene->door_count + scene->closed_gap_count + scene->narrow_gap_count > 0;
@@ -456,14 +561,72 @@ void th_findings_add_scene(th_findings *findings, const th_scene_view *scene) {
     find_closed_gaps(&l);
     for (int g = 0; g < scene->group_count; ++g) find_narrow_gaps(&l, g);
     find_open_stairs(&l);
+    find_coarse_lattices(&l);
     find_coarse_plan(&l);
     find_doubts(&l);
+    find_long_step(&l, step);
     free(l.reached);
     th_rooms_destroy(rooms);
 }
 
 th_result th_scene_findings(const th_scene *scene, th_findings **findings, th_error *error) {
     th_findings made = {0};
-    th_findings_add_scene(&made, th_scene_view_of(scene));
+    const th_scene_view *view = th_scene_view_of(scene);
+    th_findings_add_scene(&made, view, view->run.step);
     return th_findings_finish(&made, findings, error);
+}
+
+// ---- a running world
+
+// A watch over a running world (throng/findings.h): an observer without tracks.
+
+struct th_watch {
+    th_observer *observer;
+    th_findings *of_scene;
+    const th_scene_view *scene;
+    bool over; // the world is done, and the observation complete
+};
+
+th_result th_watch_create(th_world *world, th_watch **out, th_error *error) {
+    th_observer_def def = th_observer_def_default();
+    def.track_count = 0;
+    th_watch *watch = *out = calloc(1, sizeof *watch);
+    if (!watch) return th_fail(error, TH_NO_MEMORY, "", "no memory for a watch; free some");
+    watch->scene = th_scene_view_of(th_world_scene(world));
+    th_findings made = {0};
+    th_findings_add_scene(&made, watch->scene, th_world_step_length(world));
+    th_result result = th_findings_finish(&made, &watch->of_scene, error);
+    if (result == TH_OK) result = th_observer_create(world, &def, &watch->observer, error);
+    if (result == TH_OK) result = th_observer_see(watch->observer, world, error);
+    if (result == TH_OK) return result;
+    th_watch_destroy(watch);
+    *out = NULL;
+    return result;
+}
+
+void th_watch_destroy(th_watch *watch) {
+    if (!watch) return;
+    th_observer_destroy(watch->observer);
+    th_findings_destroy(watch->of_scene);
+    free(watch);
+}
+
+th_result th_watch_see(th_watch *watch, th_world *world, th_error *error) {
+    th_result result = th_observer_see(watch->observer, world, error);
+    bool done = th_world_done(world);
+    if (result == TH_OK && done && !watch->over)
+        result = th_observer_finish(watch->observer, world, error);
+    watch->over = done && result == TH_OK;
+    return result;
+}
+
+bool th_watch_over(const th_watch *watch) { return watch->over; }
+
+th_result th_watch_findings(const th_watch *watch, th_findings **findings, th_error *error) {
+    return th_observation_findings(watch->scene, watch->of_scene, th_watch_observation(watch),
+                                   watch->over, findings, error);
+}
+
+th_observation *th_watch_observation(const th_watch *watch) {
+    return th_observer_observation(watch->observer);
 }

@@ -378,7 +378,7 @@ bool th_kernel_put(const th_kernel *kernel, th_kernel_work *work, float x, float
     return true;
 }
 
-// The columns within `reach` cells of somebody in rows within `reach` of this one; false: none.
+// The columns within `reach` cells of a person in rows within `reach` of this one; false: none.
 bool th_kernel_columns(const th_kernel *kernel, const th_kernel_work *work, int row, int reach,
                        int *low, int *high) {
     *low = kernel->nx;
@@ -434,7 +434,7 @@ void th_kernel_clear(const th_kernel *kernel, th_kernel_work *work) {
     forget_rows(kernel, work);
 }
 
-// ---- everybody's density
+// ---- density at each person's place
 
 static th_vec2 place_of(const th_scene_view *scene, const th_moment *m, int i) {
     if (!m->has_origin) return (th_vec2){(float)m->x[i], (float)m->y[i]};

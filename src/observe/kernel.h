@@ -23,7 +23,7 @@
 #include "throng/scene_view.h"
 
 #define TH_KERNEL_CELLS 14.8f  // [-] effective area of the kernel in cells
-#define TH_ALONE 2.0f          // [m]; at 0.3 /m2, where crowds begin, 98 % have somebody nearer
+#define TH_ALONE 2.0f          // [m]; at 0.3 /m2, where crowds begin, 98 % have a neighbour nearer
 #define TH_ALONE_DENSITY 0.08f // [1/m2] below level A of HCM (0.083) and of Fruin (0.31)
 
 // Where the floor is. Constant once made: several threads may use it, each with work space of its own.
@@ -63,15 +63,15 @@ void th_kernel_work_release(th_kernel_work *work);
 
 // The cell a place is in; -1: beyond the map.
 int th_kernel_cell(const th_kernel *kernel, float x, float y);
-// One moment, in this order: everybody noted, everybody put, spread, cells read, cleared.
+// One moment, in this order: note all people, put all people, spread, read cells, clear.
 void th_kernel_note(const th_kernel *kernel, th_kernel_work *work, float x, float y);
-// Nobody else noted within TH_ALONE.
+// True: no other person noted within TH_ALONE.
 bool th_kernel_alone(const th_kernel *kernel, const th_kernel_work *work, float x, float y);
 // False: beyond the map.
 bool th_kernel_put(const th_kernel *kernel, th_kernel_work *work, float x, float y,
                    th_vec2 velocity, bool alone);
 void th_kernel_spread(const th_kernel *kernel, th_kernel_work *work);
-// Columns within reach of anybody in a row; false: none.
+// Columns within reach of the people of a row; false: none.
 bool th_kernel_columns(const th_kernel *kernel, const th_kernel_work *work, int row, int reach,
                        int *low, int *high);
 // Weighted sums around the middle of a cell.
@@ -82,7 +82,7 @@ float th_kernel_density(const th_kernel *kernel, size_t cell, const float sums[T
 float th_kernel_mean(const th_kernel *kernel, size_t cell, const float sums[TH_SUMS]);
 void th_kernel_clear(const th_kernel *kernel, th_kernel_work *work);
 
-// Everybody's density at a moment [1/m2], 0 beyond the scene; positions relative to the scene origin unless the moment
+// The density at each person's place at a moment [1/m2], 0 beyond the scene; positions relative to the scene origin unless the moment
 // says its own. NULL: no memory.
 float *th_people_density(const th_scene_view *scene, const th_moment *moment);
 #endif

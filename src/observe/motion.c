@@ -1,6 +1,6 @@
 // Positions and velocities, frame by frame. Only the frames of the window are in memory: a ring of
-// copies, each linked to the one before it person by person. Who is absent in a frame, or jumps farther
-// than anybody can run, begins anew there, so that an id used twice, a detection lost for a while or
+// copies, each linked to the one before it person by person. A person that is absent in a frame, or jumps
+// farther than people can run, starts anew there, so that an id used twice, a detection lost for a while or
 // the seam of a periodic corridor never becomes a velocity. Cost per frame: people x frames of the window.
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/motion.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Faster than anybody runs (the 100 m record peaks at 12.3 m/s), and beyond the error of a head found in a
+// Faster than people run (the 100 m record peaks at 12.3 m/s), and beyond the error of a head found in a
 // picture: a step longer than both together is no step. [m/s], [m]
 static const double RUN_LIMIT = 12.5, PLACE_ERROR = 0.5;
 // Frames on either side at most: a ring of some ten thousand crowds would not fit anyway.

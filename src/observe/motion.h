@@ -1,4 +1,4 @@
-// Positions and velocities of everybody, frame by frame, from a trajectory in any format: what every
+// Positions and velocities of all people, frame by frame, from a trajectory in any format: what every
 // measurement looks at. People and agents are measured by the same code. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_MOTION_H
 #define TH_OBSERVE_MOTION_H
@@ -17,8 +17,8 @@ th_motion_def th_motion_def_default(void);
 th_result th_motion_open(const char *path, const th_motion_def *def, th_motion **motion,
                          th_error *error);
 const th_trajectory_info *th_motion_about(const th_motion *motion);
-// The next frame, with velocities. Where the frames before or after are missing (somebody has just come or is
-// about to go) the window is shorter on that side, down to one-sided; NaN for who is there in a single frame.
+// The next frame, with velocities. Where the frames before or after are missing (a person has just come or is
+// about to go) the window is shorter on that side, down to one-sided; NaN for a person in a single frame only.
 // Frames outside first .. last are looked at for velocities only. Holds only the frames of the window in memory;
 // valid until the next call.
 th_result th_motion_next(th_motion *motion, th_moment *moment, th_error *error);

@@ -363,7 +363,7 @@ static bool anybody_waits(const th_moment *moment) {
     return false;
 }
 
-// The world as it stands; NULL: no memory. Groups and start times only when somebody is new.
+// The world as it stands; NULL: no memory. Groups and start times only when there are new people.
 static const th_moment *take_moment(th_observer *observer, th_world *world, int64_t known_id) {
     th_world_moment *now = &observer->now;
     const th_moment *moment = &now->moment;
@@ -375,7 +375,7 @@ static const th_moment *take_moment(th_observer *observer, th_world *world, int6
     return th_world_moment_add(now, world, more) ? moment : NULL;
 }
 
-// Is anybody still to come, by the scene's sources?
+// Do the scene's sources still bring people?
 static bool more_will_come(const th_scene_view *scene, double time) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
@@ -386,7 +386,7 @@ static bool more_will_come(const th_scene_view *scene, double time) {
     return false;
 }
 
-// Is the sample that is being taken after the time of use, as things stand? Whenever somebody leaves before 95 % have,
+// Is the sample that is being taken after the time of use, as things stand? Whenever a person leaves before 95 % have,
 // everything so far was use.
 static bool take_use(th_observer *observer, double time) {
     th_observation *o = &observer->observation;
@@ -414,7 +414,7 @@ static void take_spans(th_observer *observer, double time) {
     }
 }
 
-// Everybody, the maps and what people are exposed to. `world` NULL: of a recording. False: no memory.
+// People, maps and exposure. `world` NULL: of a recording. False: no memory.
 static bool take_people(th_observer *observer, th_world *world, const th_moment *moment,
                         double time) {
     th_observation *o = &observer->observation;

@@ -14,7 +14,7 @@ typedef struct th_counter {
     double width;                           // [m]; 0 for an exit that is an area
     const char *forward_to, *backward_to;   // "east", "north-west", ...; exits: "out"
     uint32_t *forward, *backward;           // per sample; exits count forward only
-    double first_time, last_time;           // [s] NaN: nobody yet
+    double first_time, last_time;           // [s] NaN: none yet
     uint64_t forward_total, backward_total; // at the end, which may lie between samples
 } th_counter;
 
@@ -46,7 +46,7 @@ typedef struct th_map {
     double *density_sum;  // [1/m2] x samples
     float *density_max;   // [1/m2]
     double *person_count; // people in the cell, summed over samples
-    double *speed_sum;    // of those who were not told to stand or wait [m/s]
+    double *speed_sum;    // of people that were not told to stand or wait [m/s]
     double *walker_count; // how many those are, summed over samples
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
     // Of density_sum and dense_time the part after the time of use (th_observation.use_sample_count).
@@ -60,7 +60,7 @@ typedef struct th_map {
     // Seconds above TH_TURBULENT while denser than TH_PACKED, summed over runs.
     double *turbulent_time;
     // Contact forces (th_world_contact_forces). The load that squeezes a body is half the sum of the forces on it.
-    float *load_max;   // highest of anybody in the cell [N]
+    float *load_max;   // highest of all people in the cell [N]
     double *load_time; // person-seconds above th_load_bounds[0]
     // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. observer_exposure.c [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
@@ -77,12 +77,12 @@ typedef struct th_map {
     X(load_max) X(load_time)
 // clang-format on
 
-// One person, index = id - 1. Times in seconds, NaN: not yet. What somebody does is looked at when
-// samples are taken: of the time between two samples one half goes to what was done before and one half
-// to what is done after (who was told how long to wait: exactly that long), so times are right to about
-// one interval and add up to end - start at most.
+// One person, index = id - 1. Times in seconds, NaN: not yet. Samples tell what a person does:
+// half of the time between two samples goes to what it did at the first, half to what it does at the second
+// (waiting for a given time: exactly that long), so times are right to about one interval and add up to
+// end - start at most.
 // Paths are straight between samples; the first and last piece are speed x time.
-// group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
+// group -1: not a person (a disc of a scripted body), or, with an end_time, a person that came and left
 // between two samples. An end_time with exit -1: the event was lost in a crowd (events_lost); counters count them.
 // Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
 extern const float th_exposure_bounds[TH_EXPOSURES]; // [1/m2]
@@ -111,7 +111,7 @@ typedef struct th_track {
     uint8_t *level;
 } th_track;
 
-// Who has not arrived when the run ends.
+// A person that has not arrived when the run ends.
 typedef struct th_left_behind {
     float x, y;
     int level, group;
@@ -132,8 +132,8 @@ typedef enum th_span_kind {
 
 typedef struct th_observation {
     uint64_t seed, hash;
-    bool recorded;    // of a recording: whoever vanishes has left, and the models are not known
-    bool done;        // nobody on the way and nobody to come
+    bool recorded;    // of a recording: people that vanish have left, and the models are not known
+    bool done;        // all have arrived or left, and no more come
     bool interrupted; // stopped by the user
     bool timed_out;   // an until-empty run that hit its limit
     double step;      // [s]
@@ -147,7 +147,7 @@ typedef struct th_observation {
     double interval; // between samples [s]; sample k is at start + k * interval
     int sample_count;
     uint32_t *spawned, *inside, *left; // per sample
-    uint32_t *overlapping;             // people overlapping somebody by more than 1 cm, per sample
+    uint32_t *overlapping;             // people that overlap others by more than 1 cm, per sample
     uint32_t *jammed;                  // people walking slower than the jam speed, per sample
     // Of a run until empty the time until 95 % of all had left, or, where fewer ever did, until the last of them had:
     // shares of the time are of this one, so that a few who stay do not dilute them. Else the whole time.
@@ -171,13 +171,13 @@ typedef struct th_observation {
 void th_observation_release(th_observation *observation);
 void th_map_release(th_map *map);
 
-// When the last person left; NaN while people are inside or nobody ever left.
+// When the last person left; NaN while people are inside or if none ever left.
 double th_egress_time(const th_observation *observation);
 
 // ---- the observer
 
 // Watches a run and fills an observation. Samples at fixed simulated times only, so that what is
-// measured does not depend on who looked when.
+// measured does not depend on when it was read.
 
 typedef struct th_observer th_observer;
 
@@ -202,7 +202,7 @@ th_result th_observer_finish_recording(th_observer *observer, th_error *error);
 void th_observer_destroy(th_observer *observer);
 // Once before the first step and after every step. TH_NO_MEMORY when an array cannot grow.
 th_result th_observer_see(th_observer *observer, th_world *world, th_error *error);
-// At the end: final statistics, hash, who was left behind. The observation belongs to the observer.
+// At the end: final statistics, hash, people left behind. The observation belongs to the observer.
 th_result th_observer_finish(th_observer *observer, th_world *world, th_error *error);
 th_observation *th_observer_observation(th_observer *observer);
 

@@ -146,7 +146,7 @@ static bool take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS]
     return turbulent;
 }
 
-// What the cells of the map have. Cells that nobody is near begin anew.
+// What the cells of the map have. Cells without people near start anew.
 static void take_cells(th_map *map, th_map_work *work, double interval, bool late) {
     const th_kernel *kernel = &work->kernel;
     for (int j = 0; j < map->ny; ++j) {

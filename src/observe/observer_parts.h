@@ -10,10 +10,10 @@
 
 // ---- a person as last seen
 typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM, TH_DOING_LIE } th_doing;
-enum { TH_CROWDING_UNKNOWN = UINT8_MAX }; // of somebody who came since the last sample
+enum { TH_CROWDING_UNKNOWN = UINT8_MAX }; // of a person that came since the last sample
 typedef struct th_last_seen {
     float x, y, speed;
-    // Of the way since the sample before; who is new or jumped to another level: as reported. [m/s]
+    // By the way since the sample before; as reported for new people and after a change of level. [m/s]
     th_vec2 velocity;
     uint8_t doing;    // th_doing
     uint8_t crowding; // how many of th_exposure_bounds the density is above
@@ -40,10 +40,10 @@ typedef struct th_map_work {
 bool th_map_create(const th_scene_view *scene, int level, double cell, const th_box *box,
                    th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
-// Everybody is noted, then everybody is put: people alone are known from the notes. Without notes nobody is alone.
+// Note all people, then put all people: the notes tell which people are alone. Without notes none is.
 void th_map_note(th_map_work *work, const th_last_seen *person);
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
-// Takes everybody put in since the last call into the sums; `interval` is the time it stands for, `late` whether it is
+// Adds all people put in since the last call to the sums; `interval` is the time it stands for, `late` whether it is
 // after the time of use.
 void th_map_take(th_map *map, th_map_work *work, double interval, bool late);
 // What was taken as late is in use after all.
@@ -60,22 +60,22 @@ bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
 void th_map_forget_pressure(th_map *map);
 
 // ---- people. observer_people.c
-// Room for everybody up to `id`; new ones are nobody yet. False: no memory.
+// Room for all people up to `id`; new entries are empty. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
-// Everybody at a sample. Returns how many are in a jam.
+// All people at a sample. Returns how many are in a jam.
 uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double time);
 void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
-// Puts everybody, as just seen, into the maps.
+// Puts all people, as just seen, into the maps.
 void th_people_into_maps(th_observer *observer, const th_moment *moment);
 // People who vanished without an event (a burst): at most `lost` of them left, at `time`.
 void th_people_find_lost(th_observer *observer, const th_moment *moment, double time,
                          uint64_t lost);
-// Until the end of the run everybody goes on as last seen.
+// Until the end of the run people go on as last seen.
 void th_people_finish(th_observer *observer, const th_moment *moment, double time);
 bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); // false: no memory
 
 // ---- what people were exposed to. observer_people.c
-// Everybody at a sample, after the maps were taken. False: no memory.
+// All people at a sample, after the maps were taken. False: no memory.
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
                         double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);

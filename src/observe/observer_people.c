@@ -82,7 +82,7 @@ static th_last_seen seen_now(const th_moment *moment, int i, const th_last_seen 
                         .wait_until = moment->wait_until ? (float)moment->wait_until[i] : 0.0f};
     if (before->crowding == TH_CROWDING_UNKNOWN || !(interval > 0.0f)) return now;
     th_vec2 way = {(now.x - before->x) / interval, (now.y - before->y) / interval};
-    // Between levels coordinates may jump: the way counts if somebody can have walked it.
+    // Between levels coordinates may jump: the way counts if a person can have walked it.
     if (before->level == now.level || way.x * way.x + way.y * way.y < FASTEST * FASTEST)
         now.velocity = way;
     return now;

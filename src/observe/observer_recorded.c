@@ -1,6 +1,6 @@
 // An observer of a recording: frames instead of a world. Ids become numbers from 1 on in the order of appearance. Lines
-// and doors are counted as `throng measure` counts them (walkers.h). A recording does not say who left where: whoever
-// vanishes before the end has left through the nearest exit within EXIT_REACH of where they were last seen.
+// and doors are counted as `throng measure` counts them (walkers.h). A recording does not say where people left: a
+// person that vanishes before the end has left through the nearest exit within EXIT_REACH of its last place.
 // Cost of a frame: O(people x lines); of a sample also that of the maps. SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "core/error.h"
@@ -111,7 +111,7 @@ static void copy_frame(th_observer *observer, const th_moment *m) {
                          .group = w->group};
 }
 
-// ---- a sample: everybody in the order of the new ids
+// ---- a sample: all people in the order of the new ids
 
 typedef struct arrival {
     int64_t id;
@@ -283,8 +283,9 @@ static th_result scene_of(const th_trajectory_info *info, const char *walkable, 
     for (int l = 0; l < count; ++l) {
         bool known = l < info->level_count;
         const char *wkt = walkable ? walkable : known ? info->levels[l].wkt : NULL;
-        levels[l] = (th_level_def){.id = known ? info->levels[l].id : "0",
-                                   .z = known ? info->levels[l].z : 0.0};
+        levels[l] = th_level_def_default();
+        levels[l].id = known ? info->levels[l].id : "0";
+        levels[l].z = known ? info->levels[l].z : 0.0;
         if (!wkt) continue;
         shapes[l].wkt = wkt;
         levels[l].walkable = &shapes[l];
@@ -315,23 +316,34 @@ static th_result watch_motion(th_observer *observer, th_motion *motion, th_error
     return result == TH_OK ? th_observer_finish_recording(observer, error) : result;
 }
 
+th_result th_recording_observer_create(const th_trajectory_info *info, const char *walkable,
+                                       th_scene **scene, th_observer **observer, th_error *error) {
+    *scene = NULL;
+    *observer = NULL;
+    th_result result = scene_of(info, walkable, scene, error);
+    if (result != TH_OK) return result;
+    const th_scene_view *plan = th_scene_view_of(*scene);
+    th_box boxes[LEVELS_MOST];
+    for (int l = 0; l < plan->level_count; ++l)
+        boxes[l] = plan->levels[l].bounded ? plan->levels[l].box : box_of(info, plan);
+    th_observer_def watched = th_observer_def_default();
+    watched.track_count = 0;
+    result = th_observer_create_for(plan, &watched, boxes, observer, error);
+    if (result == TH_OK) return result;
+    th_scene_destroy(*scene);
+    *scene = NULL;
+    return result;
+}
+
 th_result th_recording_observe(const char *path, const th_motion_def *def, const char *walkable,
                                th_scene **scene, th_observer **observer, th_error *error) {
     th_motion *motion = NULL;
     *scene = NULL;
     *observer = NULL;
     th_result result = th_motion_open(path, def, &motion, error);
-    if (result == TH_OK) result = scene_of(th_motion_about(motion), walkable, scene, error);
-    if (result == TH_OK) {
-        const th_scene_view *plan = th_scene_view_of(*scene);
-        th_box boxes[LEVELS_MOST];
-        for (int l = 0; l < plan->level_count; ++l)
-            boxes[l] = plan->levels[l].bounded ? plan->levels[l].box
-                                               : box_of(th_motion_about(motion), plan);
-        th_observer_def watched = th_observer_def_default();
-        watched.track_count = 0;
-        result = th_observer_create_for(th_scene_view_of(*scene), &watched, boxes, observer, error);
-    }
+    if (result == TH_OK)
+        result =
+            th_recording_observer_create(th_motion_about(motion), walkable, scene, observer, error);
     if (result == TH_OK) result = watch_motion(*observer, motion, error);
     th_motion_close(motion);
     if (result == TH_OK) return result;
@@ -342,22 +354,17 @@ th_result th_recording_observe(const char *path, const th_motion_def *def, const
     return result;
 }
 
-th_result th_motion_findings(const char *path, const th_motion_def *def, const char *walkable,
-                             th_findings **findings, th_error *error) {
+th_result th_recording_findings(const char *path, const char *walkable, th_findings **findings,
+                                th_error *error) {
+    th_motion_def def = th_motion_def_default();
     th_scene *scene;
     th_observer *observer;
     *findings = NULL;
-    th_result result = th_recording_observe(path, def, walkable, &scene, &observer, error);
+    th_result result = th_recording_observe(path, &def, walkable, &scene, &observer, error);
     if (result == TH_OK)
         result = th_observation_findings(th_scene_view_of(scene), NULL,
                                          th_observer_observation(observer), true, findings, error);
     th_observer_destroy(observer);
     th_scene_destroy(scene);
     return result;
-}
-
-th_result th_recording_findings(const char *path, const char *walkable, th_findings **findings,
-                                th_error *error) {
-    th_motion_def def = th_motion_def_default();
-    return th_motion_findings(path, &def, walkable, findings, error);
 }

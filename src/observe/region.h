@@ -54,7 +54,7 @@ void th_edges_release(th_edges *edges);
 // Whether any edge runs through the inside of a convex counter-clockwise polygon.
 bool th_edges_cross(const th_edges *edges, const th_point *corners, int count);
 
-// ---- Voronoi cells: the ground nearer to a person than to anybody else, without regard to walls. voronoi.c
+// ---- Voronoi cells: the ground nearer to a person than to all others, without regard to walls. voronoi.c
 
 // Corners of the polygon that stands for the circle of a cut-off. Its area is the circle's, so that a lone
 // person owns pi r^2; with 32 its sides are nowhere farther than 0.4 % of the radius from the circle.
@@ -130,15 +130,15 @@ struct th_region {
     th_region_work *work;
 };
 
-// Ground that serves everybody within `reach` of the area's box; HUGE_VAL: everybody. NULL: no memory.
+// Ground that serves all people within `reach` of the area's box; HUGE_VAL: all. NULL: no memory.
 const th_ground *th_region_ground(const th_region *region, double reach);
 
 // What a person at (x, y) owns of their Voronoi cell, and how much of that lies in the area [m2].
 typedef struct th_owned {
     double own, measured;
 } th_owned;
-// The piece of the cell within the ground that holds the person; who stands outside owns the piece nearest to
-// them. False: no memory.
+// The piece of the cell within the ground that holds the person; a person outside owns the piece nearest to
+// it. False: no memory.
 bool th_region_own(const th_region *region, const th_ground *ground, double x, double y,
                    th_owned *owned);
 #endif

@@ -4,6 +4,9 @@
 #include "core/error.h"
 #include "core/statistics.h"
 #include "observe/density.h"
+#include "observe/findings.h"
+#include "observe/region.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,10 +63,10 @@ static bool add_people(reading *work, const th_moment *moment, int count) {
 
 static th_result take_moment(reading *work, const th_moment *moment, th_error *error) {
     th_level_view *crowd = &work->crowd;
-    const th_level_view_def everybody = {.level = work->def->level,
-                                         .direction = work->def->direction,
-                                         .both_ways = work->def->both_ways};
-    if (!th_level_view_fill(crowd, moment, &everybody)) return no_memory_for_samples(error);
+    const th_level_view_def all = {.level = work->def->level,
+                                   .direction = work->def->direction,
+                                   .both_ways = work->def->both_ways};
+    if (!th_level_view_fill(crowd, moment, &all)) return no_memory_for_samples(error);
     th_area_reading area;
     bool individual = work->def->individual;
     th_result result =
@@ -104,7 +107,7 @@ th_result th_fundamental_read(const char *path, const th_fundamental_def *def,
     *samples = (th_fundamental_samples){0};
     if (def->individual && def->density.method != TH_VORONOI)
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "only the Voronoi method gives everybody a density of their own");
+                       "only the Voronoi method gives each person a density of its own");
     reading work = {.def = def, .samples = samples};
     th_result result = read_all(&work, path, error);
     th_motion_close(work.motion);
@@ -183,7 +186,7 @@ th_survey_def th_survey_def_default(void) {
 typedef struct pass {
     th_survey *survey;
     th_motion *motion;
-    th_region *everywhere; // for everybody's own density; NULL: not asked for
+    th_region *everywhere; // for each person's own density; NULL: not asked for
     th_level_view view;
 } pass;
 
@@ -194,23 +197,56 @@ static th_result no_memory(th_error *error) {
 
 // ---- areas
 
-// Density of those in the area times the variance of their velocity about its mean, both components together.
-static double crowd_pressure(const th_survey_area *area, const th_level_view *view,
-                             const th_moment *moment) {
-    double sum_x = 0.0, sum_y = 0.0, squares = 0.0;
-    int count = 0;
-    for (int k = 0; k < view->count; ++k) {
-        double vx = moment->velocity_x[view->index[k]], vy = moment->velocity_y[view->index[k]];
-        if (isnan(vx) || !th_region_holds(area->region, view->x[k], view->y[k])) continue;
-        sum_x += vx;
-        sum_y += vy;
-        squares += vx * vx + vy * vy;
-        ++count;
+static const th_map *map_of(const th_survey *survey) {
+    const th_observation *o = survey->observer ? th_observer_observation(survey->observer) : NULL;
+    return o && survey->def.level < o->map_count ? &o->maps[survey->def.level] : NULL;
+}
+
+// The share of a cell in the area, by nine points.
+static float share_in(const th_region *region, const th_map *map, th_point origin, int cell) {
+    enum { SIDE = 3 };
+    th_point low = {origin.x + (double)map->min_x + cell % map->nx * (double)map->cell,
+                    origin.y + (double)map->min_y + cell / map->nx * (double)map->cell};
+    double size = (double)map->cell;
+    if (low.x > region->area.high.x || low.y > region->area.high.y ||
+        low.x + size < region->area.low.x || low.y + size < region->area.low.y)
+        return 0.0f;
+    int within = 0;
+    for (int k = 0; k < SIDE * SIDE; ++k)
+        within += th_region_holds(region, low.x + (k % SIDE + 0.5) / SIDE * size,
+                                  low.y + (k / SIDE + 0.5) / SIDE * size);
+    return (float)within / (SIDE * SIDE);
+}
+
+// `whole`: the area is all of the ground.
+static bool find_cells(const th_survey *survey, th_survey_area *area, bool whole) {
+    const th_map *map = map_of(survey);
+    if (!map) return true;
+    th_point origin = th_scene_view_of(survey->scene)->origin;
+    int room = 0, share_room = 0;
+    for (int c = 0; c < map->nx * map->ny; ++c) {
+        if (!(map->walkable[c] > 0.0f)) continue;
+        float share = whole ? 1.0f : share_in(area->region, map, origin, c);
+        if (!(share > 0.0f)) continue;
+        if (!TH_RESERVE(area->cells, room, area->cell_count + 1) ||
+            !TH_RESERVE(area->shares, share_room, area->cell_count + 1))
+            return false;
+        area->cells[area->cell_count] = c;
+        area->shares[area->cell_count++] = share;
     }
-    if (count < 2) return (double)NAN;
-    double mean_x = sum_x / count, mean_y = sum_y / count;
-    double variance = squares / count - mean_x * mean_x - mean_y * mean_y;
-    return count / area->size * fmax(variance, 0.0);
+    return true;
+}
+
+static double crowd_pressure(const th_survey *survey, const th_survey_area *area) {
+    const th_map *map = map_of(survey);
+    double sum = 0.0, weight = 0.0;
+    for (int k = 0; map && k < area->cell_count; ++k) {
+        const th_cell_motion *motion = &map->motion[area->cells[k]];
+        if (!(motion->density > 0.0f)) continue;
+        sum += (double)(area->shares[k] * motion->density * motion->variance);
+        weight += (double)area->shares[k];
+    }
+    return weight > 0.0 ? sum / weight : (double)NAN;
 }
 
 static bool add_row(th_survey_area *area, const th_survey_row *row) {
@@ -232,11 +268,11 @@ static th_result measure_area(const pass *work, th_survey_area *area, const th_m
         if (result != TH_OK) return result;
         row.count = row.by[m].count;
     }
-    row.crowd_pressure = crowd_pressure(area, view, moment);
+    row.crowd_pressure = crowd_pressure(work->survey, area);
     return add_row(area, &row) ? TH_OK : no_memory(error);
 }
 
-// Everybody's own density tells the level of service they have; it holds until the next measured moment.
+// A person's own density gives its level of service, which holds until the next measured moment.
 static th_result measure_people(pass *work, th_error *error) {
     th_survey *survey = work->survey;
     const th_level_view *view = &work->view;
@@ -263,6 +299,9 @@ static th_result see_moment(pass *work, const th_moment *moment, th_error *error
     for (int l = 0; memory && l < survey->line_count; ++l)
         memory = th_line_see(&survey->lines[l], survey->walkers, moment);
     if (!memory) return no_memory(error);
+    th_result seen =
+        survey->observer ? th_observer_see_moment(survey->observer, moment, error) : TH_OK;
+    if (seen != TH_OK) return seen;
     if (survey->moments == 0) {
         survey->first_frame = moment->number;
         survey->first_time = moment->time;
@@ -271,10 +310,10 @@ static th_result see_moment(pass *work, const th_moment *moment, th_error *error
     survey->last_time = moment->time;
     if (moment->count > survey->most_people) survey->most_people = moment->count;
     if (survey->moments++ % survey->def.every != 0) return TH_OK;
-    const th_level_view_def everybody = {.level = survey->def.level,
-                                         .direction = survey->def.direction,
-                                         .both_ways = survey->def.both_ways};
-    if (!th_level_view_fill(&work->view, moment, &everybody)) return no_memory(error);
+    const th_level_view_def all = {.level = survey->def.level,
+                                   .direction = survey->def.direction,
+                                   .both_ways = survey->def.both_ways};
+    if (!th_level_view_fill(&work->view, moment, &all)) return no_memory(error);
     th_result result = TH_OK;
     if (work->everywhere && survey->def.method[TH_VORONOI]) result = measure_people(work, error);
     for (int a = 0; result == TH_OK && a < survey->area_count; ++a)
@@ -328,6 +367,7 @@ static th_result make_areas(th_survey *survey, const char *walkable, th_error *e
             return result;
         }
         area->size = th_region_area(area->region);
+        if (!find_cells(survey, area, !areas[a].wkt)) return no_memory(error);
     }
     for (int l = 0; l < def->line_count; ++l) {
         const th_survey_line_def *line = &def->lines[l];
@@ -339,7 +379,7 @@ static th_result make_areas(th_survey *survey, const char *walkable, th_error *e
     return TH_OK;
 }
 
-// Walkable ground, or where nothing is known of it the box around everybody.
+// Walkable ground, or where nothing is known of it the box around all people.
 static th_result make_everywhere(pass *work, const char *walkable, th_error *error) {
     const th_trajectory_info *info = th_motion_about(work->motion);
     // Made for its own sake where walls are given: what is wrong with them shows here.
@@ -367,6 +407,9 @@ static th_result prepare(pass *work, const char *path, th_error *error) {
     survey->walkers = th_walkers_create();
     survey->spacing = th_spacing_create(survey->def.radius);
     if (!survey->walkers || !survey->spacing) return no_memory(error);
+    result = th_recording_observer_create(info, survey->def.walkable, &survey->scene,
+                                          &survey->observer, &survey->trouble);
+    if (result == TH_NO_MEMORY) return no_memory(error);
     result = make_areas(survey, walkable, error);
     return result == TH_OK ? make_everywhere(work, walkable, error) : result;
 }
@@ -392,6 +435,8 @@ th_result th_survey_make(const char *path, const th_survey_def *def, th_survey *
         if (!th_line_finish(&survey->lines[l], survey->walkers, 1.0 / survey->fps,
                             survey->last_time))
             result = no_memory(error);
+    if (result == TH_OK && survey->observer)
+        result = th_observer_finish_recording(survey->observer, error);
     if (result != TH_OK) {
         th_survey_destroy(survey);
         return result;
@@ -406,13 +451,28 @@ void th_survey_destroy(th_survey *survey) {
     for (int a = 0; a < survey->area_count; ++a) {
         th_region_destroy(survey->areas[a].region);
         free(survey->areas[a].rows);
+        free(survey->areas[a].cells);
+        free(survey->areas[a].shares);
     }
+    th_observer_destroy(survey->observer);
+    th_scene_destroy(survey->scene);
     for (int l = 0; l < survey->line_count; ++l) th_line_release(&survey->lines[l]);
     free(survey->areas);
     free(survey->lines);
     th_walkers_destroy(survey->walkers);
     th_spacing_destroy(survey->spacing);
     free(survey);
+}
+
+th_result th_survey_findings(const th_survey *survey, th_findings **findings, th_error *error) {
+    *findings = NULL;
+    if (!survey->observer) {
+        if (error) *error = survey->trouble;
+        return survey->trouble.code;
+    }
+    return th_observation_findings(th_scene_view_of(survey->scene), NULL,
+                                   th_observer_observation(survey->observer), true, findings,
+                                   error);
 }
 
 th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_method method) {

@@ -3,7 +3,9 @@
 #define TH_OBSERVE_SURVEY_H
 #include "observe/density.h"
 #include "observe/motion.h"
+#include "observe/observer.h"
 #include "observe/walkers.h"
+#include "throng/findings.h"
 
 typedef struct th_fundamental_def {
     th_motion_def motion;
@@ -28,7 +30,7 @@ typedef struct th_fundamental_sample {
 } th_fundamental_sample;
 
 typedef struct th_fundamental_samples {
-    th_fundamental_sample *samples; // moments with somebody who has a speed, in order of time
+    th_fundamental_sample *samples; // moments with at least one known speed, in order of time
     int count;
     double fps;
     double area; // measured, of the walkable ground [m2]
@@ -64,7 +66,7 @@ const char *th_recorded_ground(const th_trajectory_info *info, int level);
 // ---- surveys
 
 // Everything the field measures, of one recording in one pass: areas over time, lines, people, distances.
-// What `throng measure` shows; anybody else may ask for it.
+// What `throng measure` shows.
 
 enum { TH_DENSITY_METHODS = 3 };
 const char *th_density_method_name(th_density_method method); // "classic", "voronoi", "gaussian"
@@ -107,7 +109,7 @@ typedef struct th_survey_row {
     double time; // [s]
     int count;
     th_area_reading by[TH_DENSITY_METHODS]; // zeros for methods that were not asked for
-    // Helbing's: classic density x variance of the velocity of those in the area [1/s2]; NaN: fewer than two.
+    // Helbing's, of the maps (observer_map.c), mean over the cells of the area that have one [1/s2]; NaN: none has.
     double crowd_pressure;
 } th_survey_row;
 
@@ -115,11 +117,15 @@ typedef struct th_survey_area {
     const char *name; // as in the definition
     th_region *region;
     double size; // walkable part [m2]
+    // Cells of the maps that lie in it, and their shares that do.
+    int *cells;
+    float *shares;
+    int cell_count;
     th_survey_row *rows;
     int count, room;
 } th_survey_area;
 
-// Means over the moments in which somebody with a speed was measured.
+// Means over the moments with at least one known speed.
 typedef struct th_survey_mean {
     int moments;                 // that many
     double density, speed, flow; // NaN without moments
@@ -141,15 +147,21 @@ typedef struct th_survey {
     th_walkers *walkers;
     th_spacing *spacing;
     const th_spacing_totals *distances;
-    // Everybody's time by their own Voronoi density [s]; zeros without that.
+    // Person-seconds by the person's own Voronoi density [s]; zeros without that.
     double service[TH_SERVICE_LEVELS];
     int most_people;
+    // Maps and counts of the whole recording. NULL: no scene can be made of its ground, and `trouble` says why.
+    th_scene *scene;
+    th_observer *observer;
+    th_error trouble;
 } th_survey;
 
 // The texts of the definition must outlive the survey.
 th_result th_survey_make(const char *path, const th_survey_def *def, th_survey **survey,
                          th_error *error);
 void th_survey_destroy(th_survey *survey);
+// What the maps and counts say.
+th_result th_survey_findings(const th_survey *survey, th_findings **findings, th_error *error);
 th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_method method);
 // Over the moments that have one; NaN: none has. [1/s2]
 typedef struct th_survey_pressure {

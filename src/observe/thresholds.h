@@ -4,8 +4,8 @@
 #define TH_OBSERVE_THRESHOLDS_H
 
 // Slower than this while walking is a jam [m/s]. No norm gives a number. Weidmann's curve (1993) falls to
-// 0.2 m/s at 3.7 /m2 and SFPE's at 3.2 /m2, both just below what IMO calls congestion, and nobody
-// walks so slowly by choice: the slowest preferred speed (0.5 m/s) on stairs (factor 0.5) is 0.25 m/s.
+// 0.2 m/s at 3.7 /m2 and SFPE's at 3.2 /m2, both just below what IMO calls congestion, and people do
+// not walk so slowly by choice: the slowest preferred speed (0.5 m/s) on stairs (factor 0.5) is 0.25 m/s.
 #define TH_JAM_SPEED 0.2f
 
 // ---- density: the kernel's (kernel.h) [1/m2]
@@ -43,7 +43,7 @@ enum { TH_EXPOSURE_DENSE, TH_EXPOSURE_PACKED, TH_EXPOSURE_DEADLY, TH_EXPOSURES }
 // within 15 s (Hopkins and others 1993).
 // The force is what a crowd that pushes as hard as it wants to walk would do. A queue does not: its members touch and
 // do not push, as long as they have room to stand apart. So a load counts only while the person is in a crowd denser than
-// TH_PACKED, where nobody can (Fruin 1993: forces pass through the whole crowd). The highest load is told in any case.
+// TH_PACKED, where people have none (Fruin 1993: forces pass through the whole crowd). The highest load is told in any case.
 enum { TH_LOADS = 3 };
 #define TH_LOAD_BOUNDS \
     { 623.0f, 1112.0f, 6227.0f }

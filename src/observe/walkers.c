@@ -12,7 +12,7 @@
 
 // ---- ways and lines
 
-// Everybody's way, frame by frame, and crossings of lines on it. Cost of a moment: O(people), and O(people) per line.
+// The paths of all people, frame by frame, and their crossings of lines. Cost of a moment: O(people), and O(people) per line.
 
 // ---- people by id
 
@@ -60,7 +60,7 @@ static int index_of(th_walkers *walkers, int64_t id) {
 
 // ---- one person at one moment
 
-// Who is lost for a moment has still crossed a line in between; longer, nobody knows which way they went. [s]
+// A person lost for a moment has still crossed a line in between; after a longer time its way is not known. [s]
 static const double BRIDGED = 1.0;
 
 static void begin_stretch(th_walker *w, const th_moment *moment, int i) {
@@ -211,7 +211,7 @@ static bool is_later(const th_crossing *a, const th_crossing *b) {
     return a->time > b->time || (!(a->time < b->time) && a->id > b->id);
 }
 
-// Kept in order of time: somebody lost for a moment may have crossed before the last frame.
+// Kept in order of time: a person lost for a moment may have crossed before the last frame.
 static bool add_crossing(th_line_watch *line, th_crossing crossing) {
     if (!TH_RESERVE(line->crossings, line->room, line->count + 1)) return false;
     int at = line->count++;
@@ -404,7 +404,7 @@ static void meet(search *s, int other) {
         s->memory && add_pair(&s->spacing->now, (pair){m->id[s->person], m->id[other], m->time});
 }
 
-// Everybody within the squares around, ring by ring, until neither the nearest nor an overlap can be missed.
+// All people within the squares around, ring by ring, until neither the nearest nor an overlap can be missed.
 static void search_around(search *s) {
     const th_point_grid *grid = &s->spacing->grid;
     double x = s->moment->x[s->person], y = s->moment->y[s->person];
@@ -449,7 +449,7 @@ static void end_pair(th_spacing_totals *totals, const pair *p, double time) {
     totals->pair_time += time - p->since;
 }
 
-// Both lists in order: who overlapped before keeps the time it began.
+// Both lists in order: pairs that overlapped before keep the time it began.
 static void follow_pairs(th_spacing *spacing, double time) {
     th_spacing_totals *totals = &spacing->totals;
     pair_list *now = &spacing->now, *before = &spacing->before;
@@ -471,7 +471,7 @@ static void follow_pairs(th_spacing *spacing, double time) {
     now->count = 0;
 }
 
-// The next higher level that somebody is on. Levels that nobody is on cost nothing, however high they count.
+// The next higher level with people on it. Levels without people cost nothing, however high they count.
 static bool next_level(const th_moment *moment, int *level) {
     int next = INT_MAX;
     bool found = false;

@@ -41,7 +41,7 @@ typedef struct th_walkers {
     int *slot; // hash table of indices + 1; 0: free
     int slot_count;
     int64_t moments;
-    th_histogram acceleration, jerk, speed; // of everybody at every moment
+    th_histogram acceleration, jerk, speed; // of all people at every moment
     int *now;                               // per person of the last moment: index into all
     int now_room;
 } th_walkers;
@@ -53,7 +53,7 @@ void th_walkers_destroy(th_walkers *walkers);
 bool th_walkers_see(th_walkers *walkers, const th_moment *moment);
 // Straight from beginning to end of every stretch without gap, added up [m].
 double th_walker_distance(const th_walker *walker);
-// Path over that; NaN for who did not get anywhere (1 cm).
+// Path over that; NaN for a person that did not move (1 cm).
 double th_walker_detour(const th_walker *walker);
 
 // ---- lines
@@ -73,13 +73,13 @@ typedef struct th_line_visit {
     double farthest; // [m]
 } th_line_visit;
 
-// Who turns back before being this far past the line has not crossed it: in a jam people sway on the spot, and
+// A person that turns back within this distance past the line has not crossed it: in a jam people sway on the spot, and
 // a flow must not count that. Half a pair of shoulders. The counters of a running scene count every time. [m]
 #define TH_TURNED_BACK 0.25
 
-// Recordings are rounded to a tenth of a millimetre or so: who is nearer to the line is still where they came from. [m]
+// Recordings are rounded to about a tenth of a millimetre: a person nearer to the line has not changed sides. [m]
 #define TH_ON_LINE 1e-4
-// Who crosses this near beside an end is counted as such: the line may be too short. [m]
+// Crossings this near beside an end are counted apart: the line may be too short. [m]
 #define TH_BESIDE 0.5
 
 typedef struct th_line_watch {
@@ -94,8 +94,8 @@ typedef struct th_line_watch {
 
 // After th_walkers_see of the same moment. False: no memory.
 bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment);
-// After the last moment: who vanished (before `end`) on the way to the line, less than a frame and a half from it, has
-// crossed it. At the exits of a simulation nobody is ever seen beyond the line. False: no memory.
+// After the last moment: a person that vanished (before `end`) on the way to the line, less than a frame and a half from
+// it, has crossed it. At the exits of a simulation no frame shows people beyond the line. False: no memory.
 bool th_line_finish(th_line_watch *line, const th_walkers *walkers, double frame, double end);
 void th_line_release(th_line_watch *line);
 double th_line_width(const th_line_watch *line); // [m]
@@ -104,7 +104,7 @@ double th_line_width(const th_line_watch *line); // [m]
 // them. The middle 80 % leave out the first and the last tenth, when a crowd arrives and thins out.
 typedef struct th_line_flow {
     int count;
-    double first_time, last_time; // [s]; NaN: nobody
+    double first_time, last_time; // [s]; NaN: no crossing
     double flow, middle_flow;     // [1/s]; NaN for fewer than two (middle: ten) people
     double specific_flow, middle_specific_flow; // [1/(m s)]
     th_sample_summary headway;                  // between one and the next [s]
@@ -123,7 +123,7 @@ th_result th_line_flow_of(const th_line_watch *line, bool forward, th_line_flow 
 typedef struct th_spacing th_spacing;
 
 typedef struct th_spacing_totals {
-    // Centre to the nearest other centre on the level, everybody at every moment [m].
+    // Centre to the nearest other centre on the level, all people at every moment [m].
     th_histogram nearest;
     double radius;      // bodies [m]; 0: no collisions were looked for
     int64_t collisions; // times a pair began to overlap by more than TH_TOUCH
@@ -131,7 +131,7 @@ typedef struct th_spacing_totals {
     double pair_time;   // [s] all overlaps together
     double longest;     // [s] one overlap
     double deepest;     // [m] 2 radius - distance, at worst
-    double person_time; // [s] everybody's time, to compare with
+    double person_time; // [s] of all people, to compare with
 } th_spacing_totals;
 
 // NULL: no memory. radius 0: nearest distances only.

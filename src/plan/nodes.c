@@ -36,9 +36,11 @@ double th_nodes_narrowest(const th_scene *scene) {
     return least;
 }
 
-// The values of the coarsest lattice there can be: nine nodes per level.
+// Of the coarsest lattice there can be: nine nodes per level.
+static double least_nodes(const th_scene *scene) { return 9.0 * 1.01 * scene->level_count; }
+
 static bool too_many_values(const th_scene *scene) {
-    double least = 9.0 * 1.01 * scene->level_count;
+    double least = least_nodes(scene);
     return least > NODES_MAX || least * scene->target_count > VALUES_MAX;
 }
 
@@ -47,7 +49,8 @@ static double wanted_spacing(const th_scene *scene) {
     return fmax(SPACING_MIN, fmin(SPACING, th_nodes_narrowest(scene) / GAP_NODES));
 }
 
-static double choose_spacing(const th_scene *scene, double wanted) {
+static double choose_spacing(const th_scene *scene, double wanted, double most) {
+    most = fmax(fmin(most, NODES_MAX), least_nodes(scene));
     for (double spacing = wanted > 0.0 ? wanted : wanted_spacing(scene);; spacing *= 1.25) {
         double nodes = 0.0;
         for (int l = 0; l < scene->level_count; ++l) {
@@ -56,7 +59,7 @@ static double choose_spacing(const th_scene *scene, double wanted) {
             nodes += (((double)box->max_x - (double)box->min_x + margin) / spacing + 3.0) *
                      (((double)box->max_y - (double)box->min_y + margin) / spacing + 3.0);
         }
-        if (nodes <= NODES_MAX && nodes * scene->target_count <= VALUES_MAX) return spacing;
+        if (nodes <= most && nodes * scene->target_count <= VALUES_MAX) return spacing;
     }
 }
 
@@ -90,8 +93,8 @@ static void size_level(th_nodes *nodes, int index, th_point base) {
     nodes->count += grid->nx * grid->ny;
 }
 
-static void size_lattice(th_nodes *nodes, double wanted) {
-    nodes->spacing = (float)choose_spacing(nodes->scene, wanted);
+static void size_lattice(th_nodes *nodes, double wanted, double most) {
+    nodes->spacing = (float)choose_spacing(nodes->scene, wanted, most);
     nodes->inverse_spacing = 1.0f / nodes->spacing;
     // The eikonal equation gives a slope of 1 / factor at least; interpolated across a ridge, where two
     // ways meet, it is less and points along the ridge, say straight at a pillar's middle.
@@ -377,7 +380,16 @@ static bool build(th_nodes *nodes) {
     return true;
 }
 
+float th_nodes_spacing_within(const th_scene *scene, double spacing, double most) {
+    return too_many_values(scene) ? 0.0f : (float)choose_spacing(scene, spacing, most);
+}
+
 th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing, th_error *error) {
+    return th_nodes_build_within(nodes, scene, spacing, NODES_MAX, error);
+}
+
+th_result th_nodes_build_within(th_nodes *nodes, const th_scene *scene, double spacing, double most,
+                                th_error *error) {
     const th_memory *memory = &scene->arena->memory;
     memset(nodes, 0, sizeof *nodes);
     if (too_many_values(scene))
@@ -389,7 +401,7 @@ th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing,
     nodes->scene = scene;
     nodes->levels = th_alloc(memory, (size_t)scene->level_count, sizeof *nodes->levels);
     if (nodes->levels) {
-        size_lattice(nodes, spacing);
+        size_lattice(nodes, spacing, most);
         if (build(nodes)) return TH_OK;
     }
     th_nodes_release(nodes);

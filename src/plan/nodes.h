@@ -66,6 +66,10 @@ typedef struct th_graph {
 
 // `spacing` [m] is a wish: huge scenes get a coarser one. 0: the scene's plan_cell, or chosen from its openings.
 th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing, th_error *error);
+// The same with at most `most` nodes, for planners that keep or solve much at each; and the spacing it would have [m].
+th_result th_nodes_build_within(th_nodes *nodes, const th_scene *scene, double spacing, double most,
+                                th_error *error);
+float th_nodes_spacing_within(const th_scene *scene, double spacing, double most);
 // What the plan asks for; the lattice has a larger one where that would be too many nodes.
 float th_nodes_wanted_spacing(const th_scene *scene);
 // The narrowest door, link or goal line [m]; 1e9: there is none.
@@ -117,7 +121,7 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
     return -1;
 }
 
-// What the smallest of those need to pass whom these walls are for [m]: who needs less finds a goal too narrow.
+// The width that the smallest agents stopped by these walls need [m]; agents that need less find a goal too narrow.
 float th_least_need(const th_scene *scene, const th_walls *walls);
 
 // Ground beside a wall costs up to this much more [-], see nodes.c.

@@ -55,8 +55,11 @@ TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int s
 // What an agent needs to pass, as one of the scene's sizes.
 TH_BOTH static inline int th_size_of(const th_world *world, int i) {
     const th_scene *scene = world->scene;
+    th_walls walls = th_world_walls(world);
     float clearance = world->groups[world->agents.group[i]].body.gap_clearance;
-    float need = 2.0f * th_wall_radius(world, (uint32_t)i) + clearance - TH_FITS;
+    float here = th_wall_radius_here(world, &walls, (uint32_t)i);
+    bool wedged = here < th_wall_radius(world, (uint32_t)i); // it leaves as it came in
+    float need = 2.0f * here + (wedged ? 0.0f : clearance) - TH_FITS;
     int size = 0;
     while (size < scene->size_count - 1 && need > scene->sizes[size]) ++size;
     return size;

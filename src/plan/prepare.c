@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "plan/plan.h"
+#include "plan/preferred.h"
 #include "plan/prepared.h"
 #include <string.h>
 
@@ -16,7 +17,7 @@ static bool nothing_but_ground(const th_scene *scene) {
            scene->door_count == 0;
 }
 
-// Has the group people of the size? The smallest always counts, for whom no other field was made.
+// Has the group people of the size? The smallest size always counts: no other field is made for it.
 static bool has_size(const th_scene *scene, const th_group *group, int size) {
     return size == 0 || th_group_gap(group, true) > (double)(scene->sizes[size - 1] + TH_FITS);
 }
@@ -131,11 +132,15 @@ static th_result prepare_lattice(th_scene *scene, th_error *error) {
         th_graph_update(&plan->plans[size].graph, &sized);
         if (!solve_all(scene, &plan->plans[size], &sized, memory)) return no_memory(error);
     }
-    if (roadmap_needed(scene)) {
-        plan->plans[0].roadmap = th_roadmap_create(&plan->nodes, &walls, memory);
-        if (!plan->plans[0].roadmap) return no_memory(error);
-    }
     return TH_OK;
+}
+
+static th_result prepare_roadmap(th_scene *scene, th_error *error) {
+    struct th_plan_scene *plan = scene->plan;
+    if (!plan->nodes.scene || !roadmap_needed(scene)) return TH_OK;
+    th_walls walls = walls_at_start(scene);
+    plan->plans[0].roadmap = th_roadmap_create(&plan->nodes, &walls, &scene->arena->memory);
+    return plan->plans[0].roadmap ? TH_OK : no_memory(error);
 }
 
 th_result th_plan_prepare(th_scene *scene, th_error *error) {
@@ -151,6 +156,8 @@ th_result th_plan_prepare(th_scene *scene, th_error *error) {
     if (result == TH_OK && !plan->flat_open && lattice_needed(scene))
         result = prepare_lattice(scene, error);
     if (result == TH_OK) result = th_plan_check_reach(scene, error);
+    // The dearest comes last: a scene that is refused must not wait for it.
+    if (result == TH_OK) result = prepare_roadmap(scene, error);
     if (result != TH_OK) th_plan_release(scene);
     return result;
 }
@@ -248,13 +255,34 @@ static float nearest_change(const th_graph *before, const th_graph *after, const
     return least;
 }
 
+static bool is_on_line(th_vec2 p, const th_line *line) {
+    return th_length2(th_sub(th_nearest_on_segment(p, line->a, line->b), p)) < 0.03f * 0.03f;
+}
+
+// Does a door lie on the line of one of the goals? It changes no link where the ground ends behind it, and yet the goal is
+// one or none.
+static bool goals_may_shut(const th_scene *scene, const th_target *target) {
+    for (int k = 0; k < target->goal_count; ++k) {
+        const th_goal *goal = &scene->goals[target->goals[k]];
+        for (int d = 0; goal->is_line && d < scene->door_count; ++d) {
+            const th_line *door = &scene->doors[d].line;
+            if (door->level == goal->line.level &&
+                (is_on_line(door->a, &goal->line) || is_on_line(door->b, &goal->line)))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void renew(struct th_plan_world *plan, th_plans *plans, const th_scene *scene,
                   const th_walls *walls) {
     th_graph_update(&plan->next, walls);
     for (int t = 0; t < scene->target_count; ++t) {
         float *field = plans->fields[t];
         if (!field) continue;
-        float keep = nearest_change(&plans->graph, &plan->next, field);
+        float keep = goals_may_shut(scene, &scene->targets[t])
+                         ? 0.0f
+                         : nearest_change(&plans->graph, &plan->next, field);
         if (keep < TH_UNREACHABLE)
             th_field_resolve(&plan->next, walls, &scene->targets[t], keep, &plan->front, field);
     }
@@ -275,4 +303,34 @@ void th_plan_walls_changed(th_world *world) {
         renew(plan, &plan->plans[size], scene, &sized);
     }
     if (plan->plans[0].roadmap) th_roadmap_update(plan->plans[0].roadmap, &walls);
+}
+
+// ---- the plan stage
+
+// Every agent's preferred velocity. Legs of a route follow the target's distance field,
+// own goals the road map; the plan "straight" and open planes need neither.
+
+void th_plan_people(th_world *world, int model) {
+    th_planner planner = th_planner_of(world);
+    const th_agents *agents = &world->agents;
+    uint64_t unreachable = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
+    for (int block = 0; block < th_block_count(agents->count); ++block) {
+        int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
+        for (int i = block * TH_BLOCK; i < end; ++i) {
+            if ((int)world->groups[agents->group[i]].plan != model) continue;
+            unreachable +=
+                (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
+        }
+    }
+    world->counters.unreachable += unreachable;
+}
+
+float th_plan_distance(const th_world *world, int target, int level, th_vec2 point) {
+    th_planner planner = th_planner_of(world);
+    th_vec2 none = {0.0f, 0.0f};
+    bool straight = !planner.plans->fields || !planner.plans->fields[target];
+    float distance =
+        th_way_to_target(&planner, target, straight, level, point, 0.0f, none).distance;
+    return distance < TH_UNREACHABLE ? distance : INFINITY;
 }

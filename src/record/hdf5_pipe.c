@@ -2,7 +2,7 @@
 // pipe. What a damaged file does to the HDF5 library then happens there, within limits on memory and time, and here the
 // file is called damaged. Started with posix_spawn: a fork of a program with threads could not run the library, and
 // would copy a large host's page tables. SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "record/hdf5.h"
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,7 +2,6 @@
 // Buffers are reused: nothing is allocated per frame unless the crowd grows.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/recorder.h"
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "formula/vec.h"
@@ -10,85 +9,78 @@
 #include "record/moment.h"
 #include "throng/scene_view.h"
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-// ---- the queue. One condition serves both sides: there are only two threads
+// ---- the queue. One bell serves both sides: there are only two threads
 
 bool th_queue_init(th_queue *queue, int capacity) {
     *queue = (th_queue){.capacity = capacity};
-    if (pthread_mutex_init(&queue->mutex, NULL) != 0) return false;
-    if (pthread_cond_init(&queue->changed, NULL) == 0) return true;
-    pthread_mutex_destroy(&queue->mutex);
-    return false;
+    queue->gate = th_gate_create();
+    return queue->gate != NULL;
 }
 
-void th_queue_destroy(th_queue *queue) {
-    pthread_cond_destroy(&queue->changed);
-    pthread_mutex_destroy(&queue->mutex);
-}
+void th_queue_destroy(th_queue *queue) { th_gate_destroy(queue->gate); }
 
-// Waits until fewer than `limit` slots are full, and adds up the time. The caller holds the mutex.
+// Waits until fewer than `limit` slots are full, and adds up the time. The caller holds the gate.
 static bool wait_below(th_queue *queue, int limit) {
     double begin = queue->count >= limit && !queue->broken ? th_monotonic_seconds() : 0;
-    while (queue->count >= limit && !queue->broken)
-        pthread_cond_wait(&queue->changed, &queue->mutex);
+    while (queue->count >= limit && !queue->broken) th_gate_wait(queue->gate);
     if (begin > 0) queue->waited += th_monotonic_seconds() - begin;
     return !queue->broken;
 }
 
 int th_queue_reserve(th_queue *queue) {
-    pthread_mutex_lock(&queue->mutex);
+    th_gate_lock(queue->gate);
     bool free = wait_below(queue, queue->capacity);
     int slot = free ? (queue->first + queue->count) % queue->capacity : -1;
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_unlock(queue->gate);
     return slot;
 }
 
 void th_queue_push(th_queue *queue) {
-    pthread_mutex_lock(&queue->mutex);
+    th_gate_lock(queue->gate);
     ++queue->count;
-    pthread_cond_signal(&queue->changed);
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_ring(queue->gate);
+    th_gate_unlock(queue->gate);
 }
 
 bool th_queue_drain(th_queue *queue) {
-    pthread_mutex_lock(&queue->mutex);
+    th_gate_lock(queue->gate);
     bool empty = wait_below(queue, 1);
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_unlock(queue->gate);
     return empty;
 }
 
 bool th_queue_works(th_queue *queue) {
-    pthread_mutex_lock(&queue->mutex);
+    th_gate_lock(queue->gate);
     bool works = !queue->broken;
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_unlock(queue->gate);
     return works;
 }
 
 int th_queue_take(th_queue *queue) {
-    pthread_mutex_lock(&queue->mutex);
-    while (queue->count == 0 && !queue->closed) pthread_cond_wait(&queue->changed, &queue->mutex);
+    th_gate_lock(queue->gate);
+    while (queue->count == 0 && !queue->closed) th_gate_wait(queue->gate);
     int slot = queue->count > 0 ? queue->first : -1;
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_unlock(queue->gate);
     return slot;
 }
 
 void th_queue_release(th_queue *queue) {
-    pthread_mutex_lock(&queue->mutex);
+    th_gate_lock(queue->gate);
     queue->first = (queue->first + 1) % queue->capacity;
     --queue->count;
-    pthread_cond_signal(&queue->changed);
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_ring(queue->gate);
+    th_gate_unlock(queue->gate);
 }
 
 static void set_flag(th_queue *queue, bool *flag) {
-    pthread_mutex_lock(&queue->mutex);
+    th_gate_lock(queue->gate);
     *flag = true;
-    pthread_cond_signal(&queue->changed);
-    pthread_mutex_unlock(&queue->mutex);
+    th_gate_ring(queue->gate);
+    th_gate_unlock(queue->gate);
 }
 
 void th_queue_close(th_queue *queue) { set_flag(queue, &queue->closed); }
@@ -174,8 +166,7 @@ struct th_recorder {
     float clearance;          // from edges [m]; 0: positions are written as they are
     th_world_moment *flights; // frames on their way to the writer
     th_queue queue;
-    pthread_t thread;
-    bool started;
+    th_thread *thread;
     th_error failure;      // of the thread, to be read once the queue is broken or the thread ended
     uint64_t frames, rows; // the thread's until it ended
     double busy;
@@ -203,11 +194,10 @@ static void write_flights(th_recorder *r) {
     }
 }
 
-static void *run_thread(void *context) {
+static void run_thread(void *context) {
     th_recorder *r = context;
     write_flights(r);
     r->busy = th_thread_cpu_seconds();
-    return NULL;
 }
 
 // ---- the simulation's side
@@ -344,16 +334,6 @@ static th_result continue_file(th_recorder *r, const th_recorder_def *def, doubl
     return th_trajectory_writer_append(def->path, r->next, &r->writer, error);
 }
 
-// Ctrl-C and the like are for the simulation's thread: it decides when to stop.
-static bool start_thread(th_recorder *r) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r->started = pthread_create(&r->thread, NULL, run_thread, r) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r->started;
-}
-
 static bool has_bodies(const th_scene_view *scene) {
     for (int s = 0; s < scene->scripted_count; ++s)
         if (scene->scripted[s].is_body) return true;
@@ -391,7 +371,9 @@ th_result th_recorder_create(th_world *world, const th_recorder_def *def, th_rec
     result =
         def->resume ? continue_file(r, def, step, error) : create_file(r, scene, def, step, error);
     if (result == TH_OK) r->clearance = (float)r->writer->info.quantum;
-    if (result == TH_OK && !start_thread(r)) {
+    // Ctrl-C and the like are for the simulation's thread, which decides when to stop; this one receives no signals.
+    if (result == TH_OK) r->thread = th_thread_start(run_thread, r);
+    if (result == TH_OK && !r->thread) {
         th_trajectory_writer_close(r->writer, NULL);
         result = th_fail(error, TH_NO_MEMORY, "",
                          "the writer's thread did not start; raise the limit on threads");
@@ -408,7 +390,7 @@ th_result th_recorder_close(th_recorder *r, th_recorder_totals *totals, th_error
     if (totals) *totals = (th_recorder_totals){0};
     if (!r) return TH_OK;
     th_queue_close(&r->queue);
-    pthread_join(r->thread, NULL);
+    th_thread_join(r->thread);
     th_error closing = {0};
     th_result result = th_trajectory_writer_close(r->writer, &closing);
     if (r->failure.code != TH_OK) // the first failure is the cause of later ones

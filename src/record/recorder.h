@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_RECORDER_H
 #define TH_RECORD_RECORDER_H
+#include "core/system/system.h"
 #include "throng/scene_view.h"
-#include <pthread.h>
 #include <stdbool.h>
 
 // ---- a bounded queue between one producer thread and one consumer thread
@@ -11,15 +11,14 @@
 // slot's number may touch the slot.
 
 typedef struct th_queue {
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    th_gate *gate;
     int capacity, first, count; // slots first .. first + count - 1 (mod capacity) are full
     bool closed;                // the producer has ended
     bool broken;                // the consumer has given up
     double waited;              // seconds th_queue_reserve waited
 } th_queue;
 
-bool th_queue_init(th_queue *queue, int capacity); // false: the system has no mutex left
+bool th_queue_init(th_queue *queue, int capacity); // false: no memory
 void th_queue_destroy(th_queue *queue);            // when the other thread has ended
 
 // ---- the producer. reserve waits for a free slot; -1: broken. push hands it over.

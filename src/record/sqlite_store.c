@@ -19,17 +19,15 @@ th_result th_store_fail(sqlite3 *db, const char *path, th_error *error) {
     int cause = sqlite3_system_errno(db);
     // Failures in the write-ahead log are not noted there; the call that failed was the last one.
     if (!cause && code == SQLITE_IOERR) cause = last_errno;
-    const char *kept = "the frames committed so far are kept";
+    const char *kept = TH_FRAMES_KEPT;
     switch (code) {
     case SQLITE_NOMEM:
-        return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for the database; %s",
-                                  kept);
+        return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for the database%s", kept);
     case SQLITE_FULL:
-        return th_trajectory_fail(error, TH_NO_FILE, path,
-                                  "the disk is full; make room and go on from there; %s", kept);
+        return th_trajectory_fail(error, TH_NO_FILE, path, "the disk is full; make room%s", kept);
     case SQLITE_IOERR:
         return th_trajectory_fail(error, TH_NO_FILE, path,
-                                  "reading or writing failed (%s); check the disk; %s",
+                                  "reading or writing failed (%s); check the disk%s",
                                   cause ? strerror(cause) : sqlite3_errmsg(db), kept);
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -41,7 +39,7 @@ th_result th_store_fail(sqlite3 *db, const char *path, th_error *error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return th_trajectory_fail(error, TH_NO_FILE, path,
-                                  "another program has it open; close it there first; %s", kept);
+                                  "another program has it open; close it there first%s", kept);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return th_trajectory_fail(error, TH_NO_FILE, path,

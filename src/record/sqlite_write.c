@@ -9,10 +9,10 @@
 // per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both. SPDX-License-Identifier:
 // Apache-2.0
 #include "core/array.h"
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/parallel.h"
+#include "core/system/system.h"
 #include "record/compact.h"
 #include "record/moment.h"
 #include "record/sqlite_store.h"

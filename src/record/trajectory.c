@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "record/backend.h"
 #include "throng/record.h"
 #include <errno.h>
@@ -67,6 +68,10 @@ static th_result read_head(const char *path, unsigned char *head, size_t *size, 
     if (S_ISDIR(about.st_mode))
         return th_trajectory_fail(error, TH_NO_FILE, path,
                                   "is a folder; name the trajectory file in it");
+    // A pipe would keep us waiting, a device never ends.
+    th_error why = {0};
+    if (th_file_check_plain(path, &why) != TH_OK)
+        return th_trajectory_fail(error, TH_NO_FILE, path, "%s", why.message);
     FILE *file = fopen(path, "rb");
     if (!file)
         return th_trajectory_fail(error, TH_NO_FILE, path, "cannot be opened: %s", strerror(errno));
@@ -353,11 +358,13 @@ static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer, 
     }
 }
 
-// The user knows the file by the name it was going to have.
+// The user knows the file by the name it was going to have, and nothing is kept of it.
 static void name_target(th_error *error, const char *part, const char *to) {
     size_t length = strlen(part), room = sizeof error->file - 1;
-    if (error && strcmp(error->file, length > room ? part + length - room : part) == 0)
-        snprintf(error->file, sizeof error->file, "%s", to);
+    if (!error || strcmp(error->file, length > room ? part + length - room : part) != 0) return;
+    snprintf(error->file, sizeof error->file, "%s", to);
+    char *kept = strstr(error->message, TH_FRAMES_KEPT);
+    if (kept) snprintf(kept, strlen(kept) + 1, "; nothing is left of it");
 }
 
 static th_result take_place(const char *part, const char *to, bool replace, th_error *error) {

@@ -3,10 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/registry.h"
 #include "core/error.h"
+#include "core/file.h"
+#include "core/system/system.h"
 #include "registry/models.h"
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define X(STAGE, NAME, stage, name) extern const th_model th_##stage##_##name##_model;
@@ -196,6 +199,7 @@ static th_result check_fields(const th_model *model, th_error *error) {
 static th_result check_key(const th_model *model, const th_section_info *section,
                            const th_key_info *key, th_error *error) {
     bool number = key->kind == TH_KEY_NUMBER;
+    bool unlimited = isinf(key->value) && key->value > 0.0;
     if (!is_word(key->name) || !key->doc || strcmp(key->name, "id") == 0 ||
         strcmp(key->name, "level") == 0)
         return th_fail(error, TH_BAD_ARGUMENT, "",
@@ -203,12 +207,109 @@ static th_result check_key(const th_model *model, const th_section_info *section
                        "digits and _ other than id and level",
                        model->name, section->name);
     if (key->offset + sizeof(float) > section->item_size || (number && !key->unit) ||
-        (number && !(key->min <= key->value && key->value <= key->max)) ||
-        (key->kind == TH_KEY_WORD && !key->words))
+        (number && !unlimited && !(key->min <= key->value && key->value <= key->max)) ||
+        ((key->kind == TH_KEY_WORD || key->kind == TH_KEY_NAME) && !key->words))
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\": the key \"%s\" of \"%s\" lies outside item_size, or lacks "
                        "unit, words or a default within its range",
                        model->name, key->name, section->name);
+    return TH_OK;
+}
+
+// The keys that scenes and groups have without any model: sections may not be called like them.
+static const char *const scene_keys[] = {
+    "name",    "description", "levels",    "stairs",        "zones",  "pictures",
+    "doors",   "exits",       "waypoints", "waiting_areas", "groups", "scripted",
+    "measure", "run",         "record",    "plan_cell",     "$schema"};
+static const char *const group_keys[] = {
+    "id",     "level",    "area",   "count",       "density", "positions", "positions_file",
+    "source", "radius",   "speed",  "premovement", "mass",    "rigid",     "route",
+    "to",     "own_goal", "behave", "plan",        "filter",  "move",      "leader"};
+
+const char *const *th_scene_keys(int *count) {
+    *count = sizeof scene_keys / sizeof *scene_keys;
+    return scene_keys;
+}
+
+const char *const *th_group_keys(int *count) {
+    *count = sizeof group_keys / sizeof *group_keys;
+    return group_keys;
+}
+
+static bool is_among(const char *word, const char *const *words, int count) {
+    for (int k = 0; k < count; ++k)
+        if (strcmp(words[k], word) == 0) return true;
+    return false;
+}
+
+static int count_keys(const th_section_info *section, th_key_kind kind, const char *name) {
+    int count = 0;
+    for (int k = 0; k < section->key_count; ++k)
+        count +=
+            section->keys[k].kind == kind && (!name || strcmp(section->keys[k].name, name) == 0);
+    return count;
+}
+
+// What sections of all models share: their names and the keys that they add to groups.
+static th_result check_names(const th_model *model, const th_section_info *section,
+                             th_error *error) {
+    int scene_count, group_count;
+    const char *const *taken = th_scene_keys(&scene_count);
+    const char *const *taken_by_groups = th_group_keys(&group_count);
+    const char *key = section->group_key;
+    if (is_among(section->name, taken, scene_count) ||
+        (key && is_among(key, taken_by_groups, group_count)))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": \"%s\" is a key that all scenes have; give the section or "
+                       "its group_key another name",
+                       model->name,
+                       is_among(section->name, taken, scene_count) ? section->name : key);
+    for (int m = 0; m < model_count; ++m)
+        for (int k = 0; k < models[m]->section_count; ++k) {
+            const th_section_info *other = &models[m]->sections[k];
+            if (strcmp(other->name, section->name) == 0)
+                return th_fail(error, TH_BAD_ARGUMENT, "",
+                               "model \"%s\": the model \"%s\" has a section \"%s\" already; "
+                               "give yours another name",
+                               model->name, models[m]->name, section->name);
+            if (key && other->group_key && strcmp(other->group_key, key) == 0)
+                return th_fail(error, TH_BAD_ARGUMENT, "",
+                               "model \"%s\": the model \"%s\" has the group_key \"%s\" already; "
+                               "give yours another name",
+                               model->name, models[m]->name, key);
+        }
+    return TH_OK;
+}
+
+// Does what a section says of its keys name keys of the right kind?
+static th_result check_roles(const th_model *model, const th_section_info *section,
+                             th_error *error) {
+    const char *widths[] = {section->width_key, section->reach_key};
+    for (int k = 0; k < 2; ++k)
+        if (widths[k] && count_keys(section, TH_KEY_NUMBER, widths[k]) == 0)
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": \"%s\" has no number \"%s\" for its width_key or "
+                           "reach_key",
+                           model->name, section->name, widths[k]);
+    int names = count_keys(section, TH_KEY_NAME, NULL);
+    if (names > 1 ||
+        (section->group_key && (names == 0 || !is_word(section->group_key) || !section->group_doc)))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": \"%s\" has %d keys of TH_KEY_NAME; it has at most one, and "
+                       "with a group_key exactly one and a group_doc",
+                       model->name, section->name, names);
+    bool sends = model->stage == TH_STAGE_BEHAVE && (model->decides & TH_DECIDES_DETOUR);
+    bool placed = false;
+    for (int k = 0; k < section->key_count && !placed; ++k)
+        if (section->keys[k].kind == TH_KEY_AREA) {
+            placed = section->keys[k].required;
+            break;
+        }
+    if (section->detours && !(sends && placed))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": `detours` of \"%s\" needs a behave model that decides "
+                       "TH_DECIDES_DETOUR, and a required area",
+                       model->name, section->name);
     return TH_OK;
 }
 
@@ -228,17 +329,11 @@ static th_result check_sections(const th_model *model, th_error *error) {
                 "model \"%s\": section %d needs name, item, doc, an item_size of a struct "
                 "that begins with a th_item, and at most 30 keys",
                 model->name, s);
-        for (int m = 0; m < model_count; ++m)
-            for (int k = 0; k < models[m]->section_count; ++k)
-                if (strcmp(models[m]->sections[k].name, section->name) == 0)
-                    return th_fail(error, TH_BAD_ARGUMENT, "",
-                                   "model \"%s\": the model \"%s\" has a section \"%s\" already; "
-                                   "give yours another name",
-                                   model->name, models[m]->name, section->name);
-        for (int k = 0; k < section->key_count; ++k) {
-            th_result result = check_key(model, section, &section->keys[k], error);
-            if (result != TH_OK) return result;
-        }
+        th_result result = check_names(model, section, error);
+        for (int k = 0; result == TH_OK && k < section->key_count; ++k)
+            result = check_key(model, section, &section->keys[k], error);
+        if (result == TH_OK) result = check_roles(model, section, error);
+        if (result != TH_OK) return result;
     }
     return TH_OK;
 }
@@ -308,6 +403,12 @@ static th_result check_functions(const th_model *model, th_error *error) {
                                   : "model \"%s\" has no function that runs it; give `agent`, or "
                                     "`run` for all people at once",
                        model->name);
+    if (model->begin && !model->agent)
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "",
+            "model \"%s\": `begin` goes before `agent`, which it lacks; `run` may do the "
+            "same itself",
+            model->name);
     if (model->agent && model->stage == TH_STAGE_BEHAVE)
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\": `agent` returns a velocity, which is for plan, filter and "
@@ -371,4 +472,84 @@ th_result th_model_register(const th_model *model, th_error *error) {
 void th_models_forget(int count) {
     assert(count >= (int)TH_BUILT_IN_MODELS && count <= model_count);
     model_count = count;
+}
+
+// ---- plugins
+
+// Models in a shared library, loaded at run time.
+
+// Libraries that have registered their models. They stay loaded: the table of models points into them.
+static void *loaded[TH_MODEL_MAX];
+static int loaded_count;
+
+static bool is_loaded(const void *library) {
+    for (int k = 0; k < loaded_count; ++k)
+        if (loaded[k] == library) return true;
+    return false;
+}
+
+static th_result check_layout(void *library, const char *path, th_error *error) {
+    static const struct {
+        const char *name;
+        uint32_t number;
+    } own[] = {
+#define X(name, number) {name, (uint32_t)(number)},
+        TH_PLUGIN_LAYOUT(X)
+#undef X
+    };
+    const uint32_t *layout = th_library_symbol(library, "th_plugin_layout");
+    if (!layout || !th_library_symbol(library, "th_plugin"))
+        return th_file_fail(error, path,
+                            "is a library, but not a plugin: it has no th_plugin; write TH_PLUGIN "
+                            "{ return th_model_register(&mine, error); } into its source");
+    for (size_t k = 0; k < sizeof own / sizeof *own; ++k) // the first is the version of the list
+        if (layout[k] != own[k].number)
+            return th_file_fail(error, path,
+                                "was built for another version of throng than this %s (%s is %u "
+                                "there and %u here); compile it again with the headers of this "
+                                "version",
+                                TH_VERSION, own[k].name, layout[k], own[k].number);
+    return TH_OK;
+}
+
+// What the plugin itself says, with the file's name.
+static th_result register_models(void *library, const char *path, th_error *error) {
+    typedef th_result plugin_fn(th_error *);
+    plugin_fn *plugin;
+    void *symbol = th_library_symbol(library, "th_plugin");
+    memcpy(&plugin, &symbol, sizeof plugin); // C has no cast from an object to a function
+    int before, after;
+    th_error own = {0};
+    th_models(&before);
+    th_result result = plugin(&own);
+    th_models(&after);
+    if (result == TH_OK && after == before)
+        return th_file_fail(error, path,
+                            "registers no model; call th_model_register in its TH_PLUGIN");
+    if (result == TH_OK) return TH_OK;
+    th_models_forget(before);
+    snprintf(own.file, sizeof own.file, "%.255s", path);
+    if (!own.message[0]) th_fail(&own, result, "", "its th_plugin failed and does not say why");
+    if (error) *error = own;
+    return result;
+}
+
+th_result th_plugin_load(const char *path, th_error *error) {
+    void *library = th_library_open(path);
+    if (!library)
+        return th_file_fail(error, path,
+                            "the plugin does not load: %.300s; build it with `cc -shared -fPIC "
+                            "mine.c $(pkg-config --cflags throng) -o libmine.so`",
+                            th_library_error());
+    th_result result = TH_OK;
+    bool again = is_loaded(library);
+    if (!again) result = check_layout(library, path, error);
+    if (!again && result == TH_OK && loaded_count == TH_MODEL_MAX)
+        result = th_fail(error, TH_FULL, "", "there are %d plugins already", TH_MODEL_MAX);
+    if (!again && result == TH_OK) result = register_models(library, path, error);
+    if (again || result != TH_OK)
+        th_library_close(library);
+    else
+        loaded[loaded_count++] = library;
+    return result;
 }

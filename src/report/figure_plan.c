@@ -7,7 +7,7 @@
 
 // ---- the plan with tracks
 
-// Figures over the plan: the plan itself, trajectories, who was left behind.
+// Figures over the plan: the plan itself, trajectories, people left behind.
 
 static const double KEY = 152; // room for the key at the right [units]
 

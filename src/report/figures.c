@@ -48,8 +48,8 @@ static void grow_by_people(th_box *box, const th_figure_data *data) {
 static const float THINNEST = 0.15f;
 
 static th_box figure_box(const th_figure_data *data) {
-    th_moment nobody = {0};
-    th_box box = th_plan_box(data->scene, &nobody);
+    th_moment none = {0};
+    th_box box = th_plan_box(data->scene, &none);
     grow_by_people(&box, data);
     float width = box.max_x - box.min_x, height = box.max_y - box.min_y;
     float more_x = fmaxf(0, THINNEST * height - width) / 2;

@@ -5,9 +5,11 @@
 #include "draw/canvas.h"
 #include "draw/chart.h"
 #include "draw/plan_drawing.h"
+#include "observe/ensemble.h"
 #include "observe/findings.h"
 #include "report/report.h"
 #include "report/text.h"
+#include <jansson.h>
 
 // What every figure may look at; made once by th_figure_data_make.
 typedef struct th_figure_data {
@@ -67,7 +69,7 @@ th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *da
 double th_run_reach(const th_run_summary *run, double interval, double share);
 // The same as a sample over all runs.
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
-// What everybody has of something (not scripted bodies; not those of whom it is not known), ascending. No values
+// One value of each person (not of scripted bodies, nor where it is not known), ascending. No values
 // without memory. Free them.
 typedef float th_person_value(const th_person *person);
 th_value_list th_people_values(const th_observation *observation, th_person_value *value);
@@ -130,4 +132,67 @@ double th_figure_scale_map(const th_canvas *canvas, const th_figure_data *data, 
 // A whole figure in steps. `what` goes before the runs below the title.
 double th_figure_class_map(const th_canvas *canvas, const th_figure_data *data, const char *title,
                            const char *what, th_cell_value *value, const th_value_classes *classes);
+
+// ---- the page, page.c and page_results.c
+
+// The parts of the page, in the order they stand in it.
+
+// The answer in one sentence or two, with its interval. page_results.c
+void th_page_answer(th_text *page, const th_figure_data *data);
+// What was simulated: groups, and what differs from the defaults. page.c
+void th_page_population(th_text *page, const th_figure_data *data);
+void th_page_differences(th_text *page, const th_figure_data *data);
+// Tables of counters, areas and runs. page_results.c
+void th_page_counters(th_text *page, const th_figure_data *data);
+void th_page_areas(th_text *page, const th_figure_data *data);
+void th_page_runs(th_text *page, const th_figure_data *data);
+// How things were measured, and how to get the same numbers again. page.c
+void th_page_method(th_text *page, const th_figure_data *data);
+void th_page_reproduce(th_text *page, const th_figure_data *data);
+
+extern const char th_page_style[]; // the style sheet
+
+// ---- sweeps, sweep.c
+
+// Tables and page of a sweep: one row per combination of values.
+
+// One combination.
+typedef struct th_sweep_point {
+    const char *const *values; // one per path
+    int runs;
+    const double *egress_times; // [s], one per run; NaN: not empty at the end
+    th_sample_summary egress;   // of them
+    th_sample_summary flow;     // through all exits [1/s]
+    double mean_jam_time;       // per person [s]
+    double max_density;         // highest of all runs [1/m2]
+} th_sweep_point;
+
+typedef struct th_sweep_report {
+    const char *folder; // exists
+    const char *scene_name, *scene_file, *command_line;
+    const char *const *paths; // varied
+    int path_count;
+    const th_sweep_point *points;
+    int point_count;
+} th_sweep_report;
+
+// The points with their values, egress times and flows, for sweep.json.
+json_t *th_report_sweep_json(const th_sweep_report *report);
+// sweep.csv
+th_result th_report_sweep_table(const th_sweep_report *report, th_error *error);
+// report.html with the figures inside, and figures/*.png
+th_result th_report_sweep_page(const th_sweep_report *report, th_error *error);
+
+// ---- figures of a sweep. They are rows of the same kind as those of a run, so that SVG and PNG are written by
+// the same code.
+
+// What a figure's functions are given: `base` is empty and comes first, so that a pointer to it is one
+// to the whole.
+typedef struct th_sweep_figure_data {
+    th_figure_data base;
+    const th_sweep_report *report;
+} th_sweep_figure_data;
+
+extern const th_figure th_sweep_figures[];
+extern const int th_sweep_figure_count;
 #endif

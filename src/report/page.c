@@ -1,7 +1,7 @@
 // The page report.html: input, method, and the frame around all parts. SPDX-License-Identifier: Apache-2.0
-#include "report/page.h"
 #include "core/error.h"
 #include "observe/findings.h"
+#include "report/figures.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include <errno.h>
@@ -504,7 +504,8 @@ static th_result add_findings(th_text *page, const th_figure_data *data, th_erro
         th_text_put(page, "<section class=\"warnings\"><h2>Findings</h2><ul>");
         for (int i = 0; i < count; ++i) {
             th_text_add(page, "<li class=\"%s\">", th_severity_name(list[i].severity));
-            if (list[i].severity == TH_DANGER) th_text_put(page, "<strong>Danger:</strong> ");
+            if (list[i].severity == TH_SEVERITY_DANGER)
+                th_text_put(page, "<strong>Danger:</strong> ");
             th_text_escaped(page, list[i].text);
             th_text_put(page, *list[i].cure ? " " : "");
             th_text_escaped(page, list[i].cure);

@@ -1,5 +1,5 @@
 // The results on the page: the answer in a sentence or two, and the tables. SPDX-License-Identifier: Apache-2.0
-#include "report/page.h"
+#include "report/figures.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static double mean_of_runs(const th_ensemble *ensemble, bool inside) {
     return sum / ensemble->run_count;
 }
 
-// Everybody out in the only run.
+// All out in the only run.
 static void answer_one(th_text *page, const th_ensemble *ensemble) {
     const th_run_summary *run = &ensemble->runs[0];
     add_people(page, (double)run->left);
@@ -39,7 +39,7 @@ static void answer_one(th_text *page, const th_ensemble *ensemble) {
                 "interval.");
 }
 
-// The runs that never emptied come first: whoever reads one sentence only must know.
+// The runs that never emptied come first, for readers of one sentence only.
 static void answer_stuck(th_text *page, const th_ensemble *ensemble, int ended) {
     uint64_t most = 0;
     double longest = 0;
@@ -59,7 +59,7 @@ static void answer_stuck(th_text *page, const th_ensemble *ensemble, int ended) 
     if (ended > 1) th_text_add(page, "%d runs ", ended);
 }
 
-// Everybody out in `ended` of several runs.
+// All out in `ended` of several runs.
 static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
     th_sample_summary egress = th_ensemble_egress(ensemble);
     if (ended < ensemble->run_count) {
@@ -99,7 +99,7 @@ static void add_end(th_text *page, const th_ensemble *ensemble) {
     th_text_put(page, ".");
 }
 
-// People with places of their own need not leave: nobody is on the way any more.
+// People with places of their own need not leave: all have arrived.
 static void answer_settled(th_text *page, const th_ensemble *ensemble) {
     double inside = mean_of_runs(ensemble, true), all = mean_of_runs(ensemble, false), lying = 0;
     for (int i = 0; i < ensemble->run_count; ++i)

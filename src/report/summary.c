@@ -2,7 +2,7 @@
 #include "core/error.h"
 #include "observe/findings.h"
 #include "report/figures.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
 #include <jansson.h>
@@ -279,7 +279,7 @@ static void set_density(json_t *root, const th_report_def *def) {
     set(density, "cell_m", number(found.cell));
     set(density, "highest_per_m2", number(found.highest));
     set_place(density, def->scene, found.highest_at);
-    set(congestion, "threshold_per_m2", number((double)TH_PACKED));
+    set(congestion, "threshold_per_m2", number((double)TH_DENSE));
     set(congestion, "longest_s", number(found.dense_time));
     set_place(congestion, def->scene, found.dense_at);
     set(congestion, "time_until_95_percent_left_s", number(found.use_time));
@@ -300,7 +300,7 @@ static void set_pressure(json_t *root, const th_report_def *def) {
     set_place(crowd, def->scene, found.crowd_pressure_at);
     json_t *turbulent = json_object();
     set(turbulent, "threshold_per_s2", number(TH_TURBULENT));
-    set(turbulent, "density_above_per_m2", number((double)TH_DENSE));
+    set(turbulent, "density_above_per_m2", number((double)TH_PACKED));
     set(turbulent, "longest_s", number(found.turbulent_time));
     set_place(turbulent, def->scene, found.turbulent_at);
     set(crowd, "turbulence", turbulent);
@@ -442,7 +442,7 @@ static void print_areas(FILE *out, const th_observation *seen) {
     }
 }
 
-// Who did not get out of a run that was to go on until empty, by group, and where to look for them.
+// People that did not get out of a run until empty, by group, and where they are.
 static void print_left_behind(FILE *out, const th_scene_view *scene, const th_observation *seen) {
     if (!seen->timed_out) return;
     bool titled = false;

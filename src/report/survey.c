@@ -4,7 +4,6 @@
 #include "observe/observer.h"
 #include "report/figures.h"
 #include "report/report.h"
-#include "report/tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -214,7 +213,7 @@ static th_result write_areas(const char *folder, const th_survey *survey, th_err
     return th_table_close(&table, error);
 }
 
-// ---- lines: who crossed when. The N-t curve of a direction is the column `people` over `time_s`.
+// ---- lines: crossings in order of time. The N-t curve of a direction is the column `people` over `time_s`.
 
 static th_result write_lines(const char *folder, const th_survey *survey, th_error *error) {
     th_table_file table;

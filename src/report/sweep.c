@@ -1,8 +1,7 @@
 // The report of a sweep: table, figures and page. SPDX-License-Identifier: Apache-2.0
-#include "report/sweep.h"
 #include "core/error.h"
-#include "report/page.h"
-#include "report/tables.h"
+#include "report/figures.h"
+#include "report/report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

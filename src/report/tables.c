@@ -1,8 +1,8 @@
 // Table files, and the tables of a run. SPDX-License-Identifier: Apache-2.0
-#include "report/tables.h"
 #include "core/error.h"
 #include "observe/findings.h"
 #include "report/figures.h"
+#include "report/report.h"
 #include "throng/scene_view.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -25,7 +25,7 @@ void th_text_escaped(th_text *text, const char *words);
 void th_text_count(th_text *text, double count);
 // With one decimal. "never" for NaN.
 void th_text_seconds(th_text *text, double seconds);
-// The same, rounded up: nobody may be outside who is said to be.
+// The same, rounded up: all people that a sentence speaks of are really outside.
 void th_text_within(th_text *text, double seconds);
 // Three significant digits, zeros kept, for columns of measured numbers; an en dash for NaN.
 void th_text_measured(th_text *text, double value);

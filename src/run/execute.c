@@ -2,7 +2,7 @@
 // of it. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "record/backend.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include "run/runs.h"
 #include "run/simulation.h"
 #include "throng/scene_view.h"

@@ -2,7 +2,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include "run/runs.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>

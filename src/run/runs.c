@@ -4,7 +4,7 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/statistics.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
@@ -350,7 +350,8 @@ static th_result plan_runs(th_runs *runs, const th_runs_def *def, th_error *erro
 }
 
 static th_result create_plain(th_runs *runs, const th_runs_def *def, th_error *error) {
-    const th_scene_options options = {.overrides = def->sets, .override_count = def->set_count};
+    const th_scene_options options = {
+        .overrides = def->sets, .override_count = def->set_count, .allow_links = def->allow_links};
     const th_texts sets = {def->sets, def->set_count};
     const th_scene_changes changes = {def->seed, def->runs, def->step, def->max_time};
     runs->keep.max_time = def->max_time;

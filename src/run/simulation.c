@@ -1,13 +1,11 @@
 // Runs, their checkpoints, and a pool of threads for many of them. SPDX-License-Identifier: Apache-2.0
 #include "run/simulation.h"
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/pool.h"
 #include "throng/scene_view.h"
 #include <dirent.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -400,7 +398,7 @@ typedef struct running {
     slot *slots; // run i is in slots[i % slot_count]
     int slot_count;
     atomic_bool stop; // the runs that are left are not wanted
-    pthread_mutex_t finish_lock;
+    th_gate *finish_gate;
     th_result result;
     th_error *error;
 } running;
@@ -424,9 +422,9 @@ static void make_run(void *context, int index) {
     s->run.world = NULL;
     if (s->result != TH_OK || !def->finished) return;
     if (th_observer_observation(s->run.observer)->interrupted) return;
-    pthread_mutex_lock(&r->finish_lock);
+    th_gate_lock(r->finish_gate);
     s->result = def->finished(def->context, index, &s->run, &s->error);
-    pthread_mutex_unlock(&r->finish_lock);
+    th_gate_unlock(r->finish_gate);
 }
 
 // False: no further run is wanted.
@@ -471,8 +469,12 @@ th_result th_jobs_run(const th_jobs *def, th_error *error) {
     if (r.simulation.threads == 0) r.simulation.threads = cores > jobs ? cores / jobs : 1;
     r.slot_count = jobs * AHEAD;
     r.slots = calloc((size_t)r.slot_count, sizeof *r.slots);
-    if (!r.slots) return th_fail(error, TH_NO_MEMORY, "", "no memory for %d runs at once", jobs);
-    pthread_mutex_init(&r.finish_lock, NULL);
+    r.finish_gate = th_gate_create();
+    if (!r.slots || !r.finish_gate) {
+        free(r.slots);
+        th_gate_destroy(r.finish_gate);
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for %d runs at once", jobs);
+    }
     const th_pool_def pool = {.count = def->count,
                               .threads = jobs,
                               .window = r.slot_count,
@@ -482,7 +484,7 @@ th_result th_jobs_run(const th_jobs *def, th_error *error) {
                               .context = &r};
     th_result result = th_pool_run(&pool, NULL, error);
     for (int i = 0; i < r.slot_count; ++i) th_simulation_release(&r.slots[i].run);
-    pthread_mutex_destroy(&r.finish_lock);
+    th_gate_destroy(r.finish_gate);
     free(r.slots);
     return result == TH_OK ? r.result : result;
 }

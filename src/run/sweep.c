@@ -1,12 +1,11 @@
 // Sweeps: combination after combination, seeds side by side; the finished runs as a CSV that is also their journal.
 // SPDX-License-Identifier: Apache-2.0
-#include "report/sweep.h"
 #include "core/error.h"
+#include "report/figures.h"
 #include "report/folder.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include "run/runs.h"
 #include "run/simulation.h"
-#include "run/vary.h"
 #include "throng/run.h"
 #include "throng/scene_view.h"
 #include <errno.h>
@@ -308,7 +307,7 @@ enum { RUNS_DEFAULT = 10 }; // of a combination: enough to see the spread, few e
 
 // The scene with the values of combination `k` on top of some overrides.
 static th_result load(const char *file, const th_texts *overrides, const th_variation *variation,
-                      int k, th_scene **scene, th_error *error) {
+                      int k, bool allow_links, th_scene **scene, th_error *error) {
     char *texts[TH_VARY_PATHS] = {0};
     int count = 0;
     const char **all = calloc((size_t)overrides->count + TH_VARY_PATHS, sizeof *all);
@@ -319,7 +318,8 @@ static th_result load(const char *file, const th_texts *overrides, const th_vari
                         th_variation_value(variation, k, i)) > 0;
         if (good) all[count++] = texts[i];
     }
-    const th_scene_options options = {.overrides = all, .override_count = count};
+    const th_scene_options options = {
+        .overrides = all, .override_count = count, .allow_links = allow_links};
     th_result result = good ? th_scene_load_file(file, &options, scene, error)
                             : th_fail(error, TH_NO_MEMORY, "", "no memory for the scene");
     for (int i = 0; i < TH_VARY_PATHS; ++i) free(texts[i]);
@@ -368,7 +368,8 @@ th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error
     th_result result = th_variation_read(&runs->variation, def->vary, def->vary_count, error);
     if (result == TH_OK) result = check_size(runs, error);
     // The first values must make a scene: a slip in a path is told at once, and before a folder is made.
-    if (result == TH_OK) result = load(def->scene, &sets, &runs->variation, 0, &scene, error);
+    if (result == TH_OK)
+        result = load(def->scene, &sets, &runs->variation, 0, def->allow_links, &scene, error);
     if (result == TH_OK) result = describe(runs, def, th_scene_view_of(scene), error);
     th_scene_destroy(scene);
     return result;
@@ -566,7 +567,7 @@ static th_result do_combination(sweeping *s, th_error *error) {
     if (s->missing_count > 0 && !s->enough) {
         if (!th_folder_path(&runs->keep.folder, "scene.json", path, sizeof path))
             return th_file_fail(error, runs->keep.folder.path, "the name is too long");
-        th_result result = load(path, &none, &runs->variation, point, &scene, error);
+        th_result result = load(path, &none, &runs->variation, point, false, &scene, error);
         if (result == TH_OK) result = make_runs(s, th_scene_view_of(scene), error);
         th_scene_destroy(scene);
         if (result != TH_OK) return result;

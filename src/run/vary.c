@@ -1,7 +1,7 @@
 // Lists of values and their combinations. SPDX-License-Identifier: Apache-2.0
-#include "run/vary.h"
 #include "core/array.h"
 #include "core/error.h"
+#include "run/runs.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

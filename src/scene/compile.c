@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "scene/source_map.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ORIGIN_LIMIT 2048.0 // [m] floats resolve 0.12 mm up to here
@@ -81,7 +82,7 @@ static void gather_stairs(th_compiler *c) {
     }
 }
 
-// Everybody asks every zone of its level in every step.
+// Each agent asks each zone of its level in every step.
 enum { ZONE_LIMIT = 1000 };
 
 static void gather_zones(th_compiler *c) {
@@ -111,39 +112,10 @@ static void gather_zones(th_compiler *c) {
     }
 }
 
-static void gather_doors(th_compiler *c) {
-    th_scene *scene = c->scene;
-    scene->doors = c->list.doors = th_take(c, (size_t)c->def->door_count, sizeof *scene->doors);
-    for (int i = 0; i < c->def->door_count && c->result == TH_OK; ++i) {
-        const th_door_def *def = &c->def->doors[i];
-        th_door *door = &c->list.doors[i];
-        th_at(c, "doors[%d].id", i);
-        door->id = th_unique_id(c, def->id, "door", i, door_id, i);
-        th_at(c, "doors[%d].level", i);
-        door->line.level = th_level_index(c, def->level);
-        th_at(c, "doors[%d].line", i);
-        th_gather_line(c, def->line, door->line.level);
-        door->closed = def->closed;
-        th_door_change *schedule = th_take(c, (size_t)def->schedule_count, sizeof *schedule);
-        for (int k = 0; k < def->schedule_count && schedule; ++k) {
-            th_at(c, "doors[%d].schedule[%d]", i, k);
-            th_check_range(c, "time", def->schedule[k].time, 0.0, 1e7, "s");
-            if (k && def->schedule[k].time < def->schedule[k - 1].time)
-                th_bad(c, "time %g s comes after %g s; put the changes in order",
-                       def->schedule[k].time, def->schedule[k - 1].time);
-            schedule[k] = def->schedule[k];
-        }
-        door->schedule = schedule;
-        door->schedule_count = def->schedule_count;
-        scene->door_count = i + 1;
-    }
-}
-
 static const char *goal_array(th_goal_kind kind) {
     return kind == TH_GOAL_EXIT       ? "exits"
            : kind == TH_GOAL_WAYPOINT ? "waypoints"
-           : kind == TH_GOAL_WAITING  ? "waiting_areas"
-                                      : "interests";
+                                      : "waiting_areas";
 }
 
 // Goals are one list here and three arrays in the file.
@@ -157,16 +129,94 @@ void th_at_goal(th_compiler *c, int goal, const char *key) {
     th_at(c, "%s[%d].%s", goal_array(c->def->goals[goal].kind), goal_place(c->def, goal), key);
 }
 
+static bool exit_shuts(const th_goal_def *goal) { return goal->closed || goal->schedule_count > 0; }
+
+// A door on the line of every exit that shuts, after the scene's own doors.
+static void add_doors_of_exits(th_compiler *c, th_scene_def *def) {
+    int more = 0;
+    for (int i = 0; i < def->goal_count; ++i) more += exit_shuts(&def->goals[i]);
+    if (more == 0) return;
+    size_t count = (size_t)def->door_count + (size_t)more;
+    th_door_def *doors = th_arena_alloc(&c->work, count, sizeof *doors);
+    c->exit_of_door = th_arena_alloc(&c->work, count, sizeof *c->exit_of_door);
+    if (!doors || !c->exit_of_door) {
+        th_no_memory(c);
+        return;
+    }
+    for (int d = 0; d < def->door_count; ++d) {
+        doors[d] = def->doors[d];
+        c->exit_of_door[d] = -1;
+    }
+    for (int i = 0; i < def->goal_count; ++i) {
+        const th_goal_def *goal = &def->goals[i];
+        if (!exit_shuts(goal)) continue;
+        th_at_goal(c, i, goal->closed ? "closed" : "schedule");
+        if (goal->kind != TH_GOAL_EXIT || !goal->has_line)
+            th_bad(c, "only an exit with a \"line\" can be shut; give it a line, or put a door "
+                      "before it");
+        c->exit_of_door[def->door_count] = i;
+        doors[def->door_count++] = (th_door_def){.id = goal->id,
+                                                 .level = goal->level,
+                                                 .line = {goal->line[0], goal->line[1]},
+                                                 .closed = goal->closed,
+                                                 .schedule = goal->schedule,
+                                                 .schedule_count = goal->schedule_count};
+    }
+    def->doors = doors;
+}
+
+static int exit_of_door(const th_compiler *c, int door) {
+    return c->exit_of_door ? c->exit_of_door[door] : -1;
+}
+
+void th_at_door(th_compiler *c, int door, const char *key) {
+    if (exit_of_door(c, door) >= 0)
+        th_at_goal(c, exit_of_door(c, door), key);
+    else
+        th_at(c, "doors[%d].%s", door, key);
+}
+
+static void gather_doors(th_compiler *c) {
+    th_scene *scene = c->scene;
+    scene->doors = c->list.doors = th_take(c, (size_t)c->def->door_count, sizeof *scene->doors);
+    for (int i = 0; i < c->def->door_count && c->result == TH_OK; ++i) {
+        const th_door_def *def = &c->def->doors[i];
+        th_door *door = &c->list.doors[i];
+        door->exit = exit_of_door(c, i);
+        th_at_door(c, i, "id");
+        door->id = th_unique_id(c, def->id, "door", i, door_id, i);
+        th_at_door(c, i, "level");
+        door->line.level = th_level_index(c, def->level);
+        th_at_door(c, i, "line");
+        th_gather_line(c, def->line, door->line.level);
+        door->closed = def->closed;
+        th_door_change *schedule = th_take(c, (size_t)def->schedule_count, sizeof *schedule);
+        for (int k = 0; k < def->schedule_count && schedule; ++k) {
+            char key[40];
+            snprintf(key, sizeof key, "schedule[%d]", k);
+            th_at_door(c, i, key);
+            th_check_range(c, "time", def->schedule[k].time, 0.0, 1e7, "s");
+            if (k && def->schedule[k].time < def->schedule[k - 1].time)
+                th_bad(c, "time %g s comes after %g s; put the changes in order",
+                       def->schedule[k].time, def->schedule[k - 1].time);
+            schedule[k] = def->schedule[k];
+        }
+        door->schedule = schedule;
+        door->schedule_count = def->schedule_count;
+        scene->door_count = i + 1;
+    }
+}
+
 static void gather_goals(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->goals = c->list.goals = th_take(c, (size_t)c->def->goal_count, sizeof *scene->goals);
+    size_t most = (size_t)c->def->goal_count + (size_t)th_count_detours(c->def);
+    scene->goals = c->list.goals = th_take(c, most, sizeof *scene->goals);
     for (int i = 0; i < c->def->goal_count && c->result == TH_OK; ++i) {
         const th_goal_def *def = &c->def->goals[i];
         th_goal *goal = &c->list.goals[i];
         const char *array = goal_array(def->kind);
         int place = goal_place(c->def, i);
-        if ((unsigned)def->kind > TH_GOAL_INTEREST)
-            th_bad(c, "there is no kind %d", (int)def->kind);
+        if ((unsigned)def->kind >= TH_GOAL_DETOUR) th_bad(c, "there is no kind %d", (int)def->kind);
         goal->kind = def->kind;
         goal->is_line = def->has_line;
         th_at(c, "%s[%d].id", array, place);
@@ -177,7 +227,6 @@ static void gather_goals(th_compiler *c) {
         th_at(c, "%s[%d].wait", array, place);
         th_check_range(c, "wait", def->wait, 0.0, 1e7, "s");
         goal->wait = (float)def->wait;
-        if (def->kind == TH_GOAL_INTEREST) th_gather_interest(c, i, place);
         th_at(c, "%s[%d]", array, place);
         if (def->has_line != th_shape_empty(&def->area))
             th_bad(c, "give either an \"area\" or a \"line\"");
@@ -187,6 +236,15 @@ static void gather_goals(th_compiler *c) {
         else
             th_gather_shape(c, &def->area, false, goal->area.level);
         scene->goal_count = i + 1;
+    }
+}
+
+// The goals whose people feel the discomfort of zones.
+static void name_zone_goals(th_compiler *c) {
+    for (int i = 0; i < c->def->zone_count && c->result == TH_OK; ++i) {
+        const char *to = c->def->zones[i].to;
+        th_at(c, "zones[%d].to", i);
+        c->list.zones[i].to = to ? th_goal_index(c, to) : -1;
     }
 }
 
@@ -303,8 +361,6 @@ static void compile_areas(th_compiler *c) {
         if (!def->goals[i].has_line)
             c->list.goals[i].area =
                 th_compile_area(c, &def->goals[i].area, scene->goals[i].area.level);
-    for (int i = 0; i < def->goal_count; ++i)
-        if (def->goals[i].kind == TH_GOAL_INTEREST) th_compile_interest(c, i, goal_place(def, i));
     for (int i = 0; i < def->measure_area_count && c->result == TH_OK; ++i) {
         th_measure_area *area = &c->list.measure_areas[i];
         int level = area->area.level;
@@ -351,16 +407,18 @@ static void compile_settings(th_compiler *c) {
     scene->description = th_copy_string(c, def->description ? def->description : "");
 }
 
-static void compile_all(th_compiler *c) {
+static void compile_all(th_compiler *c, th_scene_def *def) {
+    add_doors_of_exits(c, def);
     compile_settings(c);
     gather_levels(c);
     gather_stairs(c);
     gather_zones(c);
     gather_doors(c);
     gather_goals(c);
-    th_gather_guidance(c);
+    th_gather_sections(c, true);
+    name_zone_goals(c);
     if (c->result == TH_OK) th_gather_pictures(c);
-    if (c->result == TH_OK) th_gather_sections(c);
+    th_gather_sections(c, false);
     if (c->result == TH_OK) th_gather_groups(c);
     if (c->result == TH_OK) th_gather_scripted(c);
     gather_measures(c);
@@ -370,7 +428,7 @@ static void compile_all(th_compiler *c) {
     th_compile_walls(c);
     if (c->result == TH_OK) compile_areas(c);
     if (c->result == TH_OK) compile_stairs(c);
-    if (c->result == TH_OK) th_compile_guidance(c);
+    if (c->result == TH_OK) th_check_stairs_apart(c);
     if (c->result == TH_OK) th_compile_pictures(c);
     if (c->result == TH_OK) th_compile_sections(c);
     if (c->result == TH_OK) th_check_openings(c);
@@ -393,15 +451,50 @@ typedef struct owned_scene {
     th_arena arena;
 } owned_scene;
 
+// The lists of a definition whose elements have a cookie: X(kind, list, count).
+#define ELEMENTS(X)                                    \
+    X(level, levels, level_count)                      \
+    X(stairs, stairs, stairs_count)                    \
+    X(zone, zones, zone_count)                         \
+    X(picture, pictures, picture_count)                \
+    X(door, doors, door_count)                         \
+    X(goal, goals, goal_count)                         \
+    X(group, groups, group_count)                      \
+    X(scripted, scripted, scripted_count)              \
+    X(measure_line, measure_lines, measure_line_count) \
+    X(measure_area, measure_areas, measure_area_count)
+
+static th_result without_cookie(const char *list, int place, const char *kind, th_error *error) {
+    char path[64];
+    snprintf(path, sizeof path, "%s[%d]", list, place);
+    return th_fail(error, TH_BAD_ARGUMENT, path,
+                   "start from th_%s_def_default(), and compile with the headers of the library "
+                   "that runs (%s)",
+                   kind, TH_VERSION);
+}
+
+// Elements of another size than the library's are noticed as well: the second cookie is then somewhere else.
+static th_result check_cookies(const th_scene_def *def, th_error *error) {
+    if (def->cookie != TH_SCENE_COOKIE)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "start from th_scene_def_default()");
+#define X(kind, list, count)             \
+    for (int k = 0; k < def->count; ++k) \
+        if (def->list[k].cookie != TH_ELEMENT_COOKIE) return without_cookie(#list, k, #kind, error);
+    ELEMENTS(X)
+#undef X
+    return TH_OK;
+}
+
 th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
                            th_scene **scene, th_error *error) {
     static const th_level_def open_plane = {.id = "ground"};
     *scene = NULL;
-    if (def->cookie != TH_SCENE_COOKIE)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "start from th_scene_def_default()");
+    th_result sound = check_cookies(def, error);
+    if (sound != TH_OK) return sound;
     th_memory memory = th_memory_of(&def->allocator);
+    th_scene_def all = *def; // with the doors of exits
     th_compiler c = {
-        .def = def, .narrow_gaps = gaps, .narrow_gap_count = gap_count, .error = error};
+        .def = &all, .narrow_gaps = gaps, .narrow_gap_count = gap_count, .error = error};
     c.levels = def->level_count ? def->levels : &open_plane;
     c.level_count = def->level_count ? def->level_count : 1;
     c.extent = (th_extent)TH_NO_EXTENT;
@@ -412,10 +505,10 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
     c.scene->view.scene = c.scene;
     c.scene->arena = &owned->arena;
     c.scene->arena->memory = memory;
-    c.geometry =
-        (th_geometry){.arena = &c.work, .base_dir = def->base_dir, .no_files = def->no_files};
+    c.geometry = (th_geometry){
+        .arena = &c.work, .links = {def->base_dir, def->allow_links}, .no_files = def->no_files};
     if (th_geometry_open(&c.geometry))
-        compile_all(&c);
+        compile_all(&c, &all);
     else
         c.result = th_fail(error, TH_NO_MEMORY, "", "GEOS could not be started");
     close_compiler(&c);

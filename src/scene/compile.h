@@ -22,12 +22,11 @@ typedef struct th_scene_lists {
     th_level *levels;
     th_link *links;
     th_zone *zones;
-    th_stroke *guidance;
     th_picture *pictures;
     th_section *sections;
     th_door *doors;
     th_goal *goals;
-    const char **layers;
+    const char **names;
     th_target *targets;
     th_group *groups;
     th_scripted *scripted;
@@ -55,6 +54,7 @@ typedef struct th_compiler {
     int gap_count;
     uint64_t *id_hashes; // of the kind whose ids are being gathered
     int id_hash_capacity;
+    int *exit_of_door;          // by door: the exit that it shuts, -1: none; NULL: no exit shuts
     th_extent *extents;         // by level
     th_extent extent;           // of everything
     const th_point **positions; // by group
@@ -100,7 +100,7 @@ th_line th_compile_line(const th_compiler *c, const th_point line[2], int level)
 
 // A linked list of positions: rows "x,y" (also separated by blanks, semicolons or tabs; a first line that is no
 // numbers is a header).
-th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
+th_result th_positions_read(th_arena *arena, th_link_scope links, const char *name,
                             const char *path, th_point **positions, int *count, th_error *error);
 
 // compile_pictures.c
@@ -114,23 +114,17 @@ GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool line
 // place in the scene, for messages.
 th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int most, const char *path,
                       uint8_t **pixels, int *width, int *height, th_error *error);
-// compile_guidance.c: strokes; and the points of any line, two at least, over ground somewhere, relative to the origin (NULL:
-// c has failed).
-void th_gather_guidance(th_compiler *c);
-void th_compile_guidance(th_compiler *c);
-void th_gather_points(th_compiler *c, const char *what, const th_point *points, int count,
-                      int level);
-th_vec2 *th_compile_points(th_compiler *c, const char *what, const th_point *line, int count,
-                           int level, float *length);
-// sections.c: scene data that models declare.
-void th_gather_sections(th_compiler *c);
+// sections.c: scene data that models declare, first the sections whose elements are goals.
+void th_gather_sections(th_compiler *c, bool detours);
 void th_compile_sections(th_compiler *c);
+// section_groups.c: how many elements are goals; these as goals, and their areas; the weights of names for a group, and its
+// detours, after its route.
+int th_count_detours(const th_scene_def *def);
+void th_gather_detours(th_compiler *c, const th_section *section);
+void th_compile_places(th_compiler *c, const th_section *section);
+void th_compile_weights(th_compiler *c, int group, int *route);
 void th_gather_groups(th_compiler *c);
 void th_compile_groups(th_compiler *c);
-// compile_interest.c: a place of interest, `place` in its array of the file; the detours of a group, after its route.
-void th_gather_interest(th_compiler *c, int index, int place);
-void th_compile_interest(th_compiler *c, int index, int place);
-void th_compile_detours(th_compiler *c, int group, int *route);
 // The target of these goals, ascending, which live as long as the scene; a new one where there is none yet.
 int th_target_of(th_compiler *c, const int *goals, int count);
 void th_gather_scripted(th_compiler *c);
@@ -138,8 +132,12 @@ void th_compile_scripted(th_compiler *c);
 void th_compile_walls(th_compiler *c);
 // Sets c->path to a member of a goal.
 void th_at_goal(th_compiler *c, int goal, const char *key);
+// And to a member of a door, or of the exit that it shuts.
+void th_at_door(th_compiler *c, int door, const char *key);
 // Doors, the tops of stairs (on both their levels) and goal lines: where they lie on a wall it opens.
 const th_opening *th_collect_openings(th_compiler *c, int *count);
 // Refuses what opens the ground's edge onto nothing.
 void th_check_openings(th_compiler *c);
+// Refuses stairs that lie over each other.
+void th_check_stairs_apart(th_compiler *c);
 #endif

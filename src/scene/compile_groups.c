@@ -23,7 +23,7 @@ static void gather_positions(th_compiler *c, int i, int level) {
             return;
         }
         th_point *read = NULL;
-        th_result result = th_positions_read(&c->work, c->def->base_dir, def->positions_file,
+        th_result result = th_positions_read(&c->work, c->geometry.links, def->positions_file,
                                              c->path, &read, &c->position_counts[i], error);
         if (result != TH_OK) c->result = result;
         c->positions[i] = read;
@@ -192,6 +192,10 @@ static void compile_properties(th_compiler *c, int i) {
     group->speed = compile_distribution(c, i, &speed, &def->speed);
     group->premovement = compile_distribution(c, i, &premovement, &def->premovement);
     group->mass = compile_distribution(c, i, &mass, &def->mass);
+    th_at(c, "groups[%d].rigid", i);
+    if ((unsigned)def->rigid > TH_RIGID_NEVER)
+        th_bad(c, "there is no kind of rigid body %d", (int)def->rigid);
+    group->rigid = def->rigid;
 }
 
 static void compile_people(th_compiler *c, int i) {
@@ -270,6 +274,16 @@ int th_target_of(th_compiler *c, const int *goals, int count) {
     return scene->target_count++;
 }
 
+int th_group_target(const th_group *group, uint32_t leg) { return th_leg_target(group, leg); }
+
+th_vec2 th_watched_from(const th_scene_view *scene, const th_group *group, uint32_t leg,
+                        th_vec2 p) {
+    int target = th_detour_of(leg) > 0 ? th_leg_target(group, leg) : -1;
+    if (target < 0) return th_v(0.0f, 0.0f);
+    const th_goal *place = &scene->goals[scene->targets[target].goals[0]];
+    return th_unit(th_sub(th_nearest_on_rings(&place->area.shape, p), p));
+}
+
 static void compile_route(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
     th_at(c, "groups[%d].route", i);
@@ -288,7 +302,7 @@ static void compile_route(th_compiler *c, int i) {
     c->list.groups[i].entrance = named ? th_goal_index(c, first->goals[0]) : -1;
     c->list.groups[i].route = route;
     c->list.groups[i].route_count = def->route_count;
-    if (route && c->result == TH_OK) th_compile_detours(c, i, route);
+    if (route && c->result == TH_OK) th_compile_weights(c, i, route);
 }
 
 static void choose(th_compiler *c, th_stage stage, const th_model_def *def, bool own_goals,
@@ -330,14 +344,22 @@ static void compile_behaviours(th_compiler *c, int i) {
     } while (group->behave_count < def->behave_count && c->result == TH_OK);
 }
 
-// The planners that lead to goals of agents' own, for a message.
-static const char *list_own_goal_plans(char *text, size_t size) {
+static bool leads_to_own_goals(const th_model *model) {
+    return model->stage == TH_STAGE_PLAN && model->own_goals;
+}
+
+static bool knows_leaders(const th_model *model) {
+    return (model->decides & TH_DECIDES_COMPANY) != 0;
+}
+
+// The names of the models that can do something, for a message: "a" or "b".
+static const char *list_models(bool (*can)(const th_model *model), char *text, size_t size) {
     int count, listed = 0;
     const th_model *const *models = th_models(&count);
     text[0] = '\0';
     for (int m = count - 1; m >= 0; --m) {
         size_t used = strlen(text);
-        if (models[m]->stage == TH_STAGE_PLAN && models[m]->own_goals)
+        if (can(models[m]))
             snprintf(text + used, size - used, "%s\"%s\"", listed++ ? " or " : "", models[m]->name);
     }
     return text;
@@ -358,7 +380,7 @@ static void compile_models(th_compiler *c, int i) {
     char leading[200];
     if (own_goals && !plan->own_goals)
         th_bad(c, "the plan \"%s\" follows a route; with own goals use %s", plan->name,
-               list_own_goal_plans(leading, sizeof leading));
+               list_models(leads_to_own_goals, leading, sizeof leading));
     th_at(c, "groups[%d].own_goal", i);
     if (def->own_goal != TH_OWN_GOAL_NONE && def->route_count)
         th_bad(c, "a group has either a route or own goals");
@@ -391,11 +413,13 @@ static void compile_leader(th_compiler *c, int i) {
     const int both[2] = {i, group->leader};
     for (int k = 0; k < 2; ++k) {
         const th_group *one = &c->list.groups[both[k]];
+        char behaviours[200];
         if (!(one->decides & TH_DECIDES_COMPANY))
             th_bad(c,
                    "the behaviour \"%s\" of the group \"%.60s\" knows no leaders; set its "
-                   "\"behave\" to \"hidac\"",
-                   th_models(NULL)[one->behave[0].model]->name, one->id);
+                   "\"behave\" to %s",
+                   th_models(NULL)[one->behave[0].model]->name, one->id,
+                   list_models(knows_leaders, behaviours, sizeof behaviours));
     }
     int at = group->leader;
     for (int k = 0; k < c->def->group_count && at >= 0 && at != i; ++k)

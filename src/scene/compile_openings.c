@@ -1,6 +1,7 @@
 // Openings in the edge of the ground. Each leads to ground, to the other level of its stairs or to an exit along
 // its whole length; otherwise people would walk out of the building, and the scene is refused. Cost O(gaps x log
 // corners) but for gaps with ground behind a part of them only. SPDX-License-Identifier: Apache-2.0
+#include "formula/segment.h"
 #include "formula/vec.h"
 #include "scene/compile.h"
 #include <math.h>
@@ -10,7 +11,7 @@ static const double BEHIND =
     0.05; // [m] behind the edge ground is looked for: an opening may bridge a gap between
           // two grounds of twice TH_OPENING_REACH
 static const double OFF_GROUND = 2.0 * (double)TH_OPENING_REACH; // [m] further off no door opens
-static const float NARROW = 0.03f; // [m] nobody fits through: the smallest body is 0.1 m wide
+static const float NARROW = 0.03f; // [m] too narrow for the smallest body, 0.1 m
 
 // ---- what opens
 
@@ -51,7 +52,7 @@ typedef struct span {
 
 typedef struct checker {
     th_compiler *c;
-    const GEOSPreparedGeometry **ground; // by level, NULL until somebody asks
+    const GEOSPreparedGeometry **ground; // by level, NULL until asked for
     span *good;                          // parts of the edge that lead somewhere
     int good_count, good_capacity;
     const th_gap *gap; // the one being looked at
@@ -143,7 +144,7 @@ static void add_behind(checker *k) {
     }
     if (opening->kind == TH_OPENING_STAIRS) {
         const th_link *link = &k->c->scene->links[opening->index];
-        // Whoever crosses the top changes level only in the direction that leads there.
+        // An agent that crosses the top changes level only in the direction that leads there.
         float up = th_det(k->gap->direction, link->up);
         if (opening->side == 0 ? up > 0.0f : up < 0.0f)
             add_ground(k, line, link->level[1 - opening->side]);
@@ -164,7 +165,7 @@ static int compare_spans(const void *left, const void *right) {
 
 static void at_opening(th_compiler *c, const th_opening *opening) {
     if (opening->kind == TH_OPENING_DOOR)
-        th_at(c, "doors[%d].line", opening->index);
+        th_at_door(c, opening->index, "line");
     else if (opening->kind == TH_OPENING_GOAL)
         th_at_goal(c, opening->index, "line");
     else
@@ -224,7 +225,7 @@ static bool same_edge(const th_gap *p, const th_gap *q) {
            p->a.y == q->a.y && p->direction.x == q->direction.x && p->direction.y == q->direction.y;
 }
 
-// A door in the middle of a wall or off the ground is a slip of the pen: nobody would ever reach it.
+// A door in the middle of a wall or off the ground is a mistake: no agent could reach it.
 static void check_door(th_compiler *c, int i) {
     GEOSContextHandle_t geos = c->geometry.geos;
     const th_point *ends = c->def->doors[i].line;
@@ -240,13 +241,87 @@ static void check_door(th_compiler *c, int i) {
     if (!line)
         th_no_memory(c);
     else if (GEOSDistance_r(geos, line, ground, &distance) == 1 && distance > OFF_GROUND) {
-        th_at(c, "doors[%d].line", i);
+        th_at_door(c, i, "line");
         th_bad(c,
                "the door from (%.10g, %.10g) to (%.10g, %.10g) lies in a wall or off the ground, "
                "%.2g m from it; move its line to where there is ground on both sides",
                ends[0].x, ends[0].y, ends[1].x, ends[1].y, distance);
     }
     if (line) GEOSGeom_destroy_r(geos, line);
+}
+
+// ---- stairs over stairs
+// An agent that crosses the top line of stairs changes level. Where other stairs of that level lie behind the line, it never
+// gets to them: the two must lie apart. Flights above each other are fine: their top lines coincide and lead the same way.
+
+static const float STAIRS_ASIDE = 0.05f; // [m] how far behind a line is looked
+static const float STAIRS_OVER = 0.1f;   // [m] of a line: less is drawn carelessly and not walked
+enum { STAIRS_SAMPLES = 40 };
+
+static bool continues(const th_link *below, const th_link *above, th_vec2 p) {
+    return th_dot(below->up, above->up) > 0.9f &&
+           th_segment_distance2(p, above->a, above->b) < 4.0f * STAIRS_ASIDE * STAIRS_ASIDE;
+}
+
+// Metres of the top line of `one` behind which, on the level that `other` begins at, the area of `other` lies.
+static float length_over(const th_link *one, const th_link *other, const th_polygons *area) {
+    int level = other->level[0];
+    if (one->level[0] != level && one->level[1] != level) return 0.0f;
+    th_vec2 behind = th_scale(one->level[1] == level ? -STAIRS_ASIDE : STAIRS_ASIDE, one->up);
+    int over = 0;
+    for (int k = 0; k < STAIRS_SAMPLES; ++k) {
+        float t = ((float)k + 0.5f) / STAIRS_SAMPLES;
+        th_vec2 p = th_add(th_add(one->a, th_scale(t, th_sub(one->b, one->a))), behind);
+        over += th_polygons_contain(area, p) && !continues(one, other, p);
+    }
+    return th_length(th_sub(one->b, one->a)) * (float)over / STAIRS_SAMPLES;
+}
+
+static bool areas_meet(const th_polygons *a, const th_polygons *b) {
+    th_box box = {th_max(a->box.min_x, b->box.min_x), th_max(a->box.min_y, b->box.min_y),
+                  th_min(a->box.max_x, b->box.max_x), th_min(a->box.max_y, b->box.max_y)};
+    float width = box.max_x - box.min_x, height = box.max_y - box.min_y;
+    if (!(width > STAIRS_OVER && height > STAIRS_OVER)) return false;
+    for (int k = 0; k < STAIRS_SAMPLES * STAIRS_SAMPLES; ++k) {
+        th_vec2 p = {box.min_x + width * ((float)(k % STAIRS_SAMPLES) + 0.5f) / STAIRS_SAMPLES,
+                     box.min_y +
+                         height * ((float)k / STAIRS_SAMPLES + 0.5f) / (STAIRS_SAMPLES + 1.0f)};
+        if (th_polygons_contain(a, p) && th_polygons_contain(b, p)) return true;
+    }
+    return false;
+}
+
+static void check_pair(th_compiler *c, int i, int j, const th_polygons *const *areas) {
+    const th_link *one = &c->scene->links[i], *other = &c->scene->links[j];
+    const char *level = c->scene->levels[other->level[0]].id;
+    if (!areas[j]) return;
+    th_at(c, "stairs[%d].area", j);
+    float over = length_over(one, other, areas[j]);
+    if (over > STAIRS_OVER)
+        th_bad(c,
+               "the stairs \"%.60s\" lie behind %.2g m of the top line of the stairs \"%.60s\" on "
+               "level \"%.60s\": agents there would change level instead of reaching them; move "
+               "one of the two aside",
+               other->id, (double)over, one->id, level);
+    else if (i < j && areas[i] && one->level[0] == other->level[0] &&
+             areas_meet(areas[i], areas[j]))
+        th_bad(
+            c,
+            "the stairs \"%.60s\" and \"%.60s\" lie over each other on level \"%.60s\"; move one "
+            "of the two aside",
+            one->id, other->id, level);
+}
+
+void th_check_stairs_apart(th_compiler *c) {
+    const th_scene *scene = c->scene;
+    const th_polygons **areas = th_arena_alloc(&c->work, (size_t)scene->link_count, sizeof *areas);
+    if (!areas) th_no_memory(c);
+    for (int i = 0, z = c->def->zone_count; areas && i < scene->link_count; ++i)
+        if (z < scene->zone_count && scene->zones[z].id == scene->links[i].id)
+            areas[i] = &scene->zones[z++].area.shape;
+    for (int i = 0; i < scene->link_count && c->result == TH_OK; ++i)
+        for (int j = 0; j < scene->link_count && c->result == TH_OK; ++j)
+            if (i != j) check_pair(c, i, j, areas);
 }
 
 void th_check_openings(th_compiler *c) {

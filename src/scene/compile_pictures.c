@@ -21,7 +21,7 @@ static void check_values(th_compiler *c, int i, const th_picture_def *def) {
     th_at(c, "pictures[%d].strength", i);
     if (!(def->strength > 0.0 && def->strength < 1.0))
         th_bad(c,
-               "strength is %g; it must be more than 0 and less than 1: at 1 nobody could walk "
+               "strength is %g; it must be more than 0 and less than 1: at 1 no agent could walk "
                "against the guidance",
                def->strength);
 }
@@ -37,7 +37,7 @@ static void gather_picture(th_compiler *c, int i) {
     th_at(c, "pictures[%d].to", i);
     picture->to = def->to ? th_goal_index(c, def->to) : -1;
     if (def->to && def->kind == TH_PICTURE_HEIGHT)
-        th_bad(c, "the ground is as steep for everybody; leave out \"to\"");
+        th_bad(c, "the height of the ground is the same for all groups; leave out \"to\"");
     if ((unsigned)def->kind > TH_PICTURE_HEIGHT) th_bad(c, "there is no kind %d", (int)def->kind);
     picture->kind = def->kind;
     th_at(c, "pictures[%d].corners", i);
@@ -86,7 +86,7 @@ static bool read_file(th_compiler *c, const char *file, int most, pixel_array *p
     char *bytes = NULL;
     size_t length = 0;
     uint8_t *read = NULL;
-    c->result = th_file_read(&c->work, c->def->base_dir, file, c->path, &bytes, &length, error);
+    c->result = th_file_read(&c->work, c->geometry.links, file, c->path, &bytes, &length, error);
     if (c->result == TH_OK)
         c->result = th_png_read(&c->work, bytes, length, most, c->path, &read, &pixels->width,
                                 &pixels->height, error);

@@ -1,5 +1,5 @@
 // Scripted people and bodies. A body is a set of discs that move together: rings of discs, each ring
-// further inside, so that nobody of 0.2 m radius can slip in. SPDX-License-Identifier: Apache-2.0
+// further inside, so that no agent of 0.2 m radius can slip in. SPDX-License-Identifier: Apache-2.0
 #include "scene/compile.h"
 #include <math.h>
 

@@ -240,11 +240,11 @@ static bool parse_row(const char *row, th_point *point) {
     return end != row && isfinite(point->x) && isfinite(point->y);
 }
 
-th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
+th_result th_positions_read(th_arena *arena, th_link_scope links, const char *name,
                             const char *path, th_point **positions, int *count, th_error *error) {
     char *text = NULL;
     size_t length = 0;
-    th_result result = th_file_read(arena, base_dir, name, path, &text, &length, error);
+    th_result result = th_file_read(arena, links, name, path, &text, &length, error);
     if (result != TH_OK) return result;
     *positions = th_arena_alloc(arena, (size_t)count_lines(text), sizeof **positions);
     if (!*positions) return th_fail(error, TH_NO_MEMORY, path, "no memory for %.200s", name);
@@ -259,8 +259,7 @@ th_result th_positions_read(th_arena *arena, const char *base_dir, const char *n
                 ++*count;
             else if (line > 1)
                 return th_fail(error, TH_BAD_SCENE, path,
-                               "%.200s line %d: expected two numbers x,y, found \"%.40s\"", name,
-                               line, row);
+                               "%.200s line %d: expected two numbers x,y", name, line);
         }
         row = end ? end + 1 : row + strlen(row);
     }

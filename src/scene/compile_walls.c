@@ -256,6 +256,21 @@ static void add_narrow_gaps(th_compiler *c, int level, th_wall_builder *builder)
     }
 }
 
+// Grids and fields look at each wall every half metre or so.
+static const double WALL_KILOMETRES_MOST = 2500.0;
+
+static void check_length(th_compiler *c, const th_wall_builder *builder) {
+    double length = 0.0;
+    for (int w = 0; w < builder->count; ++w) length += (double)builder->walls[w].length;
+    th_at(c, "levels");
+    if (length > 1000.0 * WALL_KILOMETRES_MOST)
+        th_bad(
+            c,
+            "the edges of walls, obstacles and ground are %.0f km long together; at most %.0f km: "
+            "leave out what nobody comes near, or part the scene",
+            0.001 * length, WALL_KILOMETRES_MOST);
+}
+
 void th_compile_walls(th_compiler *c) {
     th_scene *scene = c->scene;
     th_wall_builder builder = {.memory = scene->arena->memory};
@@ -276,6 +291,7 @@ void th_compile_walls(th_compiler *c) {
         if (c->result == TH_OK) set_box(c, level, builder.walls);
     }
     th_wall_builder_finish(&builder);
+    if (c->result == TH_OK) check_length(c, &builder);
     th_wall *walls = th_take(c, (size_t)builder.count + 1, sizeof *walls);
     if (walls) {
         if (builder.count) memcpy(walls, builder.walls, (size_t)builder.count * sizeof *walls);

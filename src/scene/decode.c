@@ -1,7 +1,7 @@
 // The scene object and everything in it but groups. SPDX-License-Identifier: Apache-2.0
 #include "scene/decode.h"
 #include "core/error.h"
-#include "formula/params.h"
+#include "registry/registry.h"
 #include "scene/sections.h"
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 static void read_level(th_decoder *decoder, json_t *value, void *item) {
     th_level_def *level = item;
+    *level = th_level_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "z", "walkable", "obstacles", "walls")) return;
     th_read_string(decoder, value, "id", &level->id);
     th_read_number(decoder, value, "z", &level->z);
@@ -41,26 +42,6 @@ static void read_zone(th_decoder *decoder, json_t *value, void *item) {
     th_read_number(decoder, value, "speed", &zone->speed);
     th_read_number(decoder, value, "discomfort", &zone->discomfort);
     th_read_string(decoder, value, "to", &zone->to);
-}
-
-static void read_points(th_decoder *decoder, json_t *value, const th_point **points, int *count) {
-    json_t *line = json_object_get(value, "line");
-    if (!line) return;
-    th_place place = th_enter_key(decoder, "line");
-    *points = th_decode_points(decoder, line, count);
-    th_leave(decoder, place);
-}
-
-static void read_stroke(th_decoder *decoder, json_t *value, void *item) {
-    th_stroke_def *stroke = item;
-    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "radius", "strength", "to")) return;
-    *stroke = th_stroke_def_default();
-    th_read_string(decoder, value, "id", &stroke->id);
-    th_read_string(decoder, value, "level", &stroke->level);
-    th_read_number(decoder, value, "radius", &stroke->radius);
-    th_read_number(decoder, value, "strength", &stroke->strength);
-    th_read_string(decoder, value, "to", &stroke->to);
-    read_points(decoder, value, &stroke->line, &stroke->point_count);
 }
 
 static void read_picture(th_decoder *decoder, json_t *value, void *item) {
@@ -132,9 +113,13 @@ static void read_goal(th_decoder *decoder, json_t *value, th_goal_def *goal) {
 }
 
 static void read_exit(th_decoder *decoder, json_t *value, void *item) {
-    *(th_goal_def *)item = th_goal_def_default(TH_GOAL_EXIT);
-    if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line"))
-        read_goal(decoder, value, item);
+    th_goal_def *exit = item;
+    *exit = th_goal_def_default(TH_GOAL_EXIT);
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line", "closed", "schedule")) return;
+    read_goal(decoder, value, exit);
+    th_read_bool(decoder, value, "closed", &exit->closed);
+    exit->schedule = th_read_array(decoder, value, "schedule", sizeof(th_door_change), read_change,
+                                   &exit->schedule_count);
 }
 
 static void read_waypoint(th_decoder *decoder, json_t *value, void *item) {
@@ -147,19 +132,6 @@ static void read_waiting_area(th_decoder *decoder, json_t *value, void *item) {
     *(th_goal_def *)item = th_goal_def_default(TH_GOAL_WAITING);
     if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line", "wait"))
         read_goal(decoder, value, item);
-}
-
-static void read_interest(th_decoder *decoder, json_t *value, void *item) {
-    th_goal_def *goal = item;
-    *goal = th_goal_def_default(TH_GOAL_INTEREST);
-    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "layer", "strength", "from", "until"))
-        return;
-    read_goal(decoder, value, goal);
-    th_read_string(decoder, value, "layer", &goal->layer);
-    th_read_number(decoder, value, "strength", &goal->strength);
-    th_read_number(decoder, value, "from", &goal->from);
-    th_read_number(decoder, value, "until", &goal->until);
-    if (json_object_get(value, "until") && goal->until == 0.0) goal->until = -1.0;
 }
 
 static void read_group(th_decoder *decoder, json_t *value, void *item) {
@@ -198,6 +170,7 @@ static void read_scripted(th_decoder *decoder, json_t *value, void *item) {
 
 static void read_measure_line(th_decoder *decoder, json_t *value, void *item) {
     th_measure_line_def *line = item;
+    *line = th_measure_line_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line")) return;
     th_read_string(decoder, value, "id", &line->id);
     th_read_string(decoder, value, "level", &line->level);
@@ -206,6 +179,7 @@ static void read_measure_line(th_decoder *decoder, json_t *value, void *item) {
 
 static void read_measure_area(th_decoder *decoder, json_t *value, void *item) {
     th_measure_area_def *area = item;
+    *area = th_measure_area_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area")) return;
     th_read_string(decoder, value, "id", &area->id);
     th_read_string(decoder, value, "level", &area->level);
@@ -277,23 +251,21 @@ static void name_exits(th_decoder *decoder, th_goal_def *exits, int count) {
     }
 }
 
-// Exits, waypoints, waiting areas and places of interest become one list, in that order.
+// Exits, waypoints and waiting areas become one list, in that order.
 static void read_goals(th_decoder *decoder, json_t *root, th_scene_def *def) {
-    int counts[4];
-    th_goal_def *parts[4];
+    int counts[3];
+    th_goal_def *parts[3];
     parts[0] = th_read_array(decoder, root, "exits", sizeof(th_goal_def), read_exit, &counts[0]);
     parts[1] =
         th_read_array(decoder, root, "waypoints", sizeof(th_goal_def), read_waypoint, &counts[1]);
     parts[2] = th_read_array(decoder, root, "waiting_areas", sizeof(th_goal_def), read_waiting_area,
                              &counts[2]);
-    parts[3] =
-        th_read_array(decoder, root, "interests", sizeof(th_goal_def), read_interest, &counts[3]);
     size_t total = 0;
-    for (int i = 0; i < 4; ++i) total += (size_t)counts[i];
+    for (int i = 0; i < 3; ++i) total += (size_t)counts[i];
     th_goal_def *goals = th_decoder_alloc(decoder, total, sizeof *goals);
     if (!goals) return;
     th_goal_def *end = goals;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 3; ++i) {
         if (counts[i]) memcpy(end, parts[i], (size_t)counts[i] * sizeof *goals);
         end += counts[i];
     }
@@ -325,14 +297,12 @@ static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
 th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *map,
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
-    static const char *const own[] = {
-        "name",    "description", "levels",    "stairs",        "zones",     "guidance", "pictures",
-        "doors",   "exits",       "waypoints", "waiting_areas", "interests", "groups",   "scripted",
-        "measure", "run",         "record",    "plan_cell",     "$schema"};
-    const char *known[TH_COUNT_OF(own) + TH_SECTION_MAX];
-    memcpy(known, own, sizeof own);
-    int count = th_section_names(known + TH_COUNT_OF(own));
-    if (!th_check_keys(&decoder, root, known, TH_COUNT_OF(own) + count)) return decoder.result;
+    int own;
+    const char *const *keys = th_scene_keys(&own);
+    const char *known[TH_OWN_KEY_MAX + TH_SECTION_MAX];
+    memcpy(known, keys, (size_t)own * sizeof *keys);
+    int count = own + th_section_names(known + own);
+    if (!th_check_keys(&decoder, root, known, count)) return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
     th_read_number(&decoder, root, "plan_cell", &def->plan_cell);
@@ -342,8 +312,6 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
                                 &def->stairs_count);
     def->zones =
         th_read_array(&decoder, root, "zones", sizeof(th_zone_def), read_zone, &def->zone_count);
-    def->guidance = th_read_array(&decoder, root, "guidance", sizeof(th_stroke_def), read_stroke,
-                                  &def->guidance_count);
     def->pictures = th_read_array(&decoder, root, "pictures", sizeof(th_picture_def), read_picture,
                                   &def->picture_count);
     th_decode_sections(&decoder, root, def);

@@ -1,5 +1,7 @@
-// Groups: who comes, when, where to, by which models. SPDX-License-Identifier: Apache-2.0
+// Groups: numbers of people, times, routes and models. SPDX-License-Identifier: Apache-2.0
+#include "registry/registry.h"
 #include "scene/decode.h"
+#include "scene/sections.h"
 #include <string.h>
 
 static void read_arrival(th_decoder *decoder, json_t *value, void *item) {
@@ -96,33 +98,10 @@ static void read_own_goal(th_decoder *decoder, json_t *object, th_group_def *gro
     th_leave(decoder, place);
 }
 
-// ["shopping", "dining"] or {"shopping": 1, "dining": 0.5}.
-static void read_interests(th_decoder *decoder, json_t *object, th_group_def *group) {
-    json_t *given = json_object_get(object, "interested_in");
-    if (!given || decoder->result != TH_OK) return;
-    th_place place = th_enter_key(decoder, "interested_in");
-    bool named = json_is_object(given);
-    if (!named && !json_is_array(given))
-        th_expected(decoder, given, "layers [name, ...] or {name: weight, ...}");
-    size_t count = named ? json_object_size(given) : json_array_size(given);
-    th_layer_weight *list = th_decoder_alloc(decoder, count + 1, sizeof *list);
-    if (!list || decoder->result != TH_OK) return;
-    const char *key;
-    json_t *value;
-    size_t at = 0;
-    json_object_foreach(given, key, value) {
-        th_place inner = th_enter_key(decoder, key);
-        list[at++] = (th_layer_weight){key, th_decode_number(decoder, value)};
-        th_leave(decoder, inner);
-    }
-    for (; !named && at < count; ++at) {
-        const char *name =
-            th_decode_string(decoder, json_array_get(given, at), "the name of a layer");
-        list[at] = (th_layer_weight){name, 1.0};
-    }
-    group->interested_in = list;
-    group->interested_in_count = (int)count;
-    th_leave(decoder, place);
+static void read_rigid(th_decoder *decoder, json_t *object, th_group_def *group) {
+    bool rigid = false;
+    th_read_bool(decoder, object, "rigid", &rigid);
+    if (json_object_get(object, "rigid")) group->rigid = rigid ? TH_RIGID_ALWAYS : TH_RIGID_NEVER;
 }
 
 static void read_params(th_decoder *decoder, json_t *object, th_model_def *model) {
@@ -185,13 +164,18 @@ static void read_behaviours(th_decoder *decoder, json_t *object, th_group_def *g
     th_leave(decoder, place);
 }
 
+// Those of the engine and those of models' sections.
+static bool check_group_keys(th_decoder *decoder, json_t *value) {
+    int own;
+    const char *const *keys = th_group_keys(&own);
+    const char *known[TH_OWN_KEY_MAX + TH_SECTION_MAX];
+    memcpy(known, keys, (size_t)own * sizeof *keys);
+    return th_check_keys(decoder, value, known, own + th_section_group_keys(known + own));
+}
+
 void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     *group = th_group_def_default();
-    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "count", "density", "positions",
-                       "positions_file", "source", "radius", "speed", "premovement", "mass",
-                       "route", "to", "own_goal", "interested_in", "behave", "plan", "filter",
-                       "move", "leader"))
-        return;
+    if (!check_group_keys(decoder, value)) return;
     th_read_string(decoder, value, "id", &group->id);
     th_read_string(decoder, value, "level", &group->level);
     th_read_shape(decoder, value, "area", &group->area);
@@ -214,9 +198,10 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     th_read_distribution(decoder, value, "speed", &group->speed);
     th_read_distribution(decoder, value, "premovement", &group->premovement);
     th_read_distribution(decoder, value, "mass", &group->mass);
+    read_rigid(decoder, value, group);
     read_route(decoder, value, group);
     read_own_goal(decoder, value, group);
-    read_interests(decoder, value, group);
+    th_decode_weights(decoder, value, group);
     read_behaviours(decoder, value, group);
     read_model(decoder, value, "plan", &group->plan);
     read_model(decoder, value, "filter", &group->filter);

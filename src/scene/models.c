@@ -11,9 +11,9 @@ const char *th_decision_name(th_decision decision) {
     switch (decision) {
     case TH_DECIDES_ROUTE: return "when to set off, wait and leave";
     case TH_DECIDES_LEG: return "the next leg of the route";
-    case TH_DECIDES_DETOUR: return "detours to places of interest";
+    case TH_DECIDES_DETOUR: return "detours to places beside the route";
     case TH_DECIDES_AIM: return "the point to walk to next";
-    case TH_DECIDES_COMPANY: return "whom to go with";
+    case TH_DECIDES_COMPANY: return "which group to follow";
     case TH_DECIDES_MOOD: return "the mood";
     case TH_DECIDES_SPEED: return "the preferred speed";
     }
@@ -140,6 +140,7 @@ static double radius_of(const th_distribution *radius, bool largest) {
 double th_group_gap(const th_group *group, bool largest) {
     const th_model *move = th_models(NULL)[group->move.model];
     th_body_rules body = th_model_body(move, group->move.params);
-    return 2.0 * (double)body.depth * radius_of(&group->radius, largest) +
-           (double)body.gap_clearance;
+    double radius = radius_of(&group->radius, largest);
+    double depth = th_is_rigid_body(group->rigid, (float)radius) ? 1.0 : (double)body.depth;
+    return 2.0 * depth * radius + (double)body.gap_clearance;
 }

@@ -10,11 +10,11 @@ th_placer *th_placer_create(const th_memory *memory, const th_scene *scene, floa
 void th_placer_destroy(th_placer *placer);
 
 // Can a disc stand here: inside the walkable area, clear of walls (closed or open doors both count as
-// walls) and of everybody placed.
+// walls) and of all agents placed.
 bool th_placer_free_at(const th_placer *placer, int level, th_vec2 point, float radius);
 // False: no memory to remember it by (only beyond the capacity given at creation).
 bool th_placer_add(th_placer *placer, int level, th_vec2 point, float radius);
-// Forgets everybody; costs as much as adding them did.
+// Forgets all agents; costs as much as adding them did.
 void th_placer_clear(th_placer *placer);
 
 // Places `count` discs of the given radii uniformly at random in the area (or the whole level when the

@@ -51,7 +51,7 @@ TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_v
     return inside;
 }
 
-// Which leg of the route somebody is on, and 1 + the detour that leads away from it; 0: none.
+// Which leg of the route an agent is on, and 1 + the detour that leads away from it; 0: none.
 TH_BOTH static inline uint32_t th_leg_of(uint32_t leg) { return leg % TH_DETOUR; }
 TH_BOTH static inline uint32_t th_detour_of(uint32_t leg) { return leg / TH_DETOUR; }
 
@@ -90,7 +90,19 @@ TH_BOTH static inline th_vec2 th_nearest_on_rings(const th_polygons *shape, th_v
     return best;
 }
 
-#define TH_SCENE_COOKIE 0x7468736Eu // in every th_scene_def from th_scene_def_default
+// Above this radius a body is rigid unless the scene says otherwise [m]. A torso with the area of such a disc has
+// shoulders of 0.8 m (Weidmann's 0.45 m by 0.25 m, scaled), wider than any person's: it is a wheelchair or a pram.
+#define TH_RIGID_FROM 0.3f
+// A rigid body that walls leave this much too little room still counts as free: rounding, and corners [m].
+#define TH_RIGID_SLACK 0.01f
+// How much narrower than its place a wedged body counts, so that it moves along it.
+#define TH_RIGID_SQUEEZE 0.9f
+TH_BOTH static inline bool th_is_rigid_body(th_rigid rigid, float radius) {
+    return rigid == TH_RIGID_ALWAYS || (rigid == TH_RIGID_BY_SIZE && radius > TH_RIGID_FROM);
+}
+
+#define TH_SCENE_COOKIE 0x7468736Eu   // in every th_scene_def from th_scene_def_default
+#define TH_ELEMENT_COOKIE 0x7468656Cu // and in every element of its lists
 #define TH_STEP_MIN 1e-4 // [s] a run of an hour is then 36 million steps: shorter is a mistake
 
 // compile.c: definition -> scene, without walls grid and plans. On failure nothing is left behind.

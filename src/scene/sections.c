@@ -1,15 +1,15 @@
 // Scene data that models declare: decoding, checking and compiling by the declaration. SPDX-License-Identifier: Apache-2.0
 #include "scene/sections.h"
 #include "core/error.h"
-#include "scene/compile.h"
 #include "scene/scene.h"
+#include <math.h>
 #include <string.h>
 
-// The k-th section of all models, in the order of th_models(); NULL: there are no more.
-static const th_section_info *section_at(int k) {
+const th_section_info *th_section_at(int k, int *model) {
     int count;
     const th_model *const *models = th_models(&count);
     for (int m = 0; m < count; ++m) {
+        if (model) *model = m;
         if (k < models[m]->section_count) return &models[m]->sections[k];
         k -= models[m]->section_count;
     }
@@ -17,16 +17,31 @@ static const th_section_info *section_at(int k) {
 }
 
 int th_section_names(const char **names) {
+    const th_section_info *info;
     int count = 0;
-    for (; count < TH_SECTION_MAX && section_at(count); ++count)
-        names[count] = section_at(count)->name;
+    for (; count < TH_SECTION_MAX && (info = th_section_at(count, NULL)); ++count)
+        names[count] = info->name;
+    return count;
+}
+
+int th_section_group_keys(const char **names) {
+    const th_section_info *info;
+    int count = 0;
+    for (int k = 0; k < TH_SECTION_MAX && (info = th_section_at(k, NULL)); ++k)
+        if (info->group_key) names[count++] = info->group_key;
     return count;
 }
 
 const th_section_info *th_section_find(const char *name) {
     const th_section_info *info;
-    for (int k = 0; (info = section_at(k)); ++k)
+    for (int k = 0; (info = th_section_at(k, NULL)); ++k)
         if (strcmp(info->name, name) == 0) return info;
+    return NULL;
+}
+
+const th_key_info *th_section_key(const th_section_info *info, th_key_kind kind) {
+    for (int k = 0; k < info->key_count; ++k)
+        if (info->keys[k].kind == kind) return &info->keys[k];
     return NULL;
 }
 
@@ -54,7 +69,7 @@ static void decode_value(th_decoder *decoder, const th_key_info *key, const json
     th_key_kind kind = key ? key->kind : TH_KEY_WORD;
     if (kind == TH_KEY_NUMBER) value->number = th_decode_number(decoder, found);
     if (kind == TH_KEY_LINE) value->points = th_decode_points(decoder, found, &value->point_count);
-    if (kind == TH_KEY_WORD || kind == TH_KEY_GOAL)
+    if (kind == TH_KEY_WORD || kind == TH_KEY_GOAL || kind == TH_KEY_NAME)
         value->text = th_decode_string(decoder, found, "a string");
 }
 
@@ -101,9 +116,56 @@ void th_decode_sections(th_decoder *decoder, json_t *root, th_scene_def *def) {
     th_section_def *sections = th_decoder_alloc(decoder, (size_t)count + 1, sizeof *sections);
     for (int k = 0; sections && k < count && decoder->result == TH_OK; ++k) {
         json_t *array = json_object_get(root, names[k]);
-        if (array) decode_section(decoder, section_at(k), array, &sections[def->section_count++]);
+        if (array)
+            decode_section(decoder, th_section_at(k, NULL), array, &sections[def->section_count++]);
     }
     def->sections = sections;
+}
+
+// ["shopping", "dining"] or {"shopping": 1, "dining": 0.5}: into `list`, which has room for one more.
+static size_t decode_names(th_decoder *decoder, const char *group_key, json_t *given,
+                           th_weight_def *list) {
+    const char *name;
+    json_t *value;
+    size_t count = 0;
+    json_object_foreach(given, name, value) {
+        th_place inner = th_enter_key(decoder, name);
+        list[count++] = (th_weight_def){group_key, name, th_decode_number(decoder, value)};
+        th_leave(decoder, inner);
+    }
+    for (size_t k = 0; k < json_array_size(given); ++k) {
+        name = th_decode_string(decoder, json_array_get(given, k), "a name");
+        list[count++] = (th_weight_def){group_key, name, 1.0};
+    }
+    if (count == 0) list[count++] = (th_weight_def){group_key, NULL, 0.0};
+    return count;
+}
+
+void th_decode_weights(th_decoder *decoder, json_t *object, th_group_def *group) {
+    const char *keys[TH_SECTION_MAX];
+    int key_count = th_section_group_keys(keys);
+    size_t room = 0;
+    for (int k = 0; k < key_count; ++k) {
+        json_t *given = json_object_get(object, keys[k]);
+        if (!given || decoder->result != TH_OK) continue;
+        th_place place = th_enter_key(decoder, keys[k]);
+        if (!json_is_object(given) && !json_is_array(given))
+            th_expected(decoder, given, "names [name, ...] or {name: weight, ...}");
+        room += json_object_size(given) + json_array_size(given) + 1;
+        th_leave(decoder, place);
+    }
+    if (room == 0 || decoder->result != TH_OK) return;
+    th_weight_def *list = th_decoder_alloc(decoder, room, sizeof *list);
+    size_t count = 0;
+    for (int k = 0; list && k < key_count && decoder->result == TH_OK; ++k) {
+        json_t *given = json_object_get(object, keys[k]);
+        if (!given) continue;
+        th_place place = th_enter_key(decoder, keys[k]);
+        count += decode_names(decoder, keys[k], given, list + count);
+        th_leave(decoder, place);
+    }
+    group->weights = list;
+    group->weight_count = (int)count;
 }
 
 // ---- from the definition to the scene
@@ -139,8 +201,13 @@ static int word_index(const char *words, const char *word) {
 static void gather_number(th_compiler *c, const element *e, const th_key_info *key,
                           const th_value_def *value) {
     double number = value ? value->number : key->value;
-    th_check_range(c, key->name, number, key->min, key->max,
-                   strcmp(key->unit, "-") == 0 ? "" : key->unit);
+    bool low = key->above ? number > key->min : number >= key->min,
+         high = key->below ? number < key->max : number <= key->max;
+    if (value && !(low && high))
+        th_bad(c, "%s is %g; it must be %s %g and %s %g%s%s", key->name, number,
+               key->above ? "more than" : "at least", key->min,
+               key->below ? "less than" : "at most", key->max, strcmp(key->unit, "-") ? " " : "",
+               strcmp(key->unit, "-") ? key->unit : "");
     *(float *)(void *)(e->item + key->offset) = (float)number;
 }
 
@@ -151,12 +218,16 @@ static void gather_word(th_compiler *c, const element *e, const th_key_info *key
     if (*place < 0) th_bad(c, "unknown word \"%.60s\"; give one of: %s", value->text, key->words);
 }
 
-static void gather_key(th_compiler *c, const element *e, const th_key_info *key) {
+static const char *article(const char *word) { return strchr("aeiou", word[0]) ? "an" : "a"; }
+
+static void gather_key(th_compiler *c, th_section *section, const element *e,
+                       const th_key_info *key) {
     const th_value_def *value = value_of(e, key->name);
     int level = ((const th_item *)(const void *)e->item)->level;
     at_key(c, e, key->name);
     if (!value && key->required)
-        th_bad(c, "a %s needs \"%s\": %s", e->info->item, key->name, key->doc);
+        th_bad(c, "%s %s needs %s \"%s\": %s", article(e->info->item), e->info->item,
+               article(key->name), key->name, key->doc);
     if (c->result != TH_OK) return;
     switch (key->kind) {
     case TH_KEY_NUMBER: gather_number(c, e, key, value); break;
@@ -164,6 +235,10 @@ static void gather_key(th_compiler *c, const element *e, const th_key_info *key)
     case TH_KEY_GOAL:
         *(int *)(void *)(e->item + key->offset) =
             value && value->text ? th_goal_index(c, value->text) : -1;
+        break;
+    case TH_KEY_NAME:
+        *(int *)(void *)(e->item + key->offset) =
+            th_gather_name(c, section, value && value->text ? value->text : key->words);
         break;
     case TH_KEY_LINE:
         if (value) th_gather_points(c, e->info->item, value->points, value->point_count, level);
@@ -213,7 +288,7 @@ static void gather_section(th_compiler *c, const th_section_def *def, th_section
         at_key(c, &e, "level");
         item->level = th_level_index(c, level ? level->text : NULL);
         for (int k = 0; k < info->key_count && c->result == TH_OK; ++k)
-            gather_key(c, &e, &info->keys[k]);
+            gather_key(c, section, &e, &info->keys[k]);
         section->count = i + 1;
     }
 }
@@ -224,43 +299,34 @@ static const th_section_def *definition_of(const th_scene_def *def, const char *
     return NULL;
 }
 
-void th_gather_sections(th_compiler *c) {
-    const char *names[TH_SECTION_MAX];
-    int count = th_section_names(names);
+// Room for the list of sections and for all names of their elements.
+static void take_sections(th_compiler *c, int count) {
+    size_t names = 0;
     for (int k = 0; k < c->def->section_count; ++k) {
         th_at(c, "%.60s", c->def->sections[k].name);
         if (!th_section_find(c->def->sections[k].name))
             th_bad(c, "no model declares a section of this name; load its plugin first");
+        names += (size_t)c->def->sections[k].item_count;
     }
+    c->scene->names = c->list.names = th_take(c, names, sizeof *c->list.names);
     c->scene->sections = c->list.sections = th_take(c, (size_t)count, sizeof *c->scene->sections);
-    for (int k = 0; c->list.sections && k < count && c->result == TH_OK; ++k) {
+    for (int k = 0; c->list.sections && k < count; ++k)
+        c->list.sections[k].info = th_section_at(k, &c->list.sections[k].model);
+    c->scene->section_count = c->list.sections ? count : 0;
+}
+
+void th_gather_sections(th_compiler *c, bool detours) {
+    const char *names[TH_SECTION_MAX];
+    int count = th_section_names(names);
+    if (c->result == TH_OK && !c->list.sections) take_sections(c, count);
+    for (int k = 0; k < c->scene->section_count && c->result == TH_OK; ++k) {
+        th_section *section = &c->list.sections[k];
         const th_section_def *def = definition_of(c->def, names[k]);
-        c->list.sections[k].info = section_at(k);
-        if (def) gather_section(c, def, &c->list.sections[k]);
-        c->scene->section_count = k + 1;
+        if (section->info->detours != detours) continue;
+        section->name_begin = section->name_end = c->scene->name_count;
+        if (def) gather_section(c, def, section);
+        if (detours) th_gather_detours(c, section);
     }
-}
-
-// Points that follow each other differ, so that every piece has a direction.
-static int drop_repeated(th_vec2 *points, int count) {
-    int kept = 1;
-    for (int k = 1; k < count; ++k)
-        if (th_length(th_sub(points[k], points[kept - 1])) > 1e-3f) points[kept++] = points[k];
-    return kept;
-}
-
-static th_polyline compile_line(th_compiler *c, const element *e, const th_value_def *value,
-                                int level) {
-    th_polyline line = {NULL, 0, 0.0f};
-    float length;
-    th_vec2 *points =
-        th_compile_points(c, e->info->item, value->points, value->point_count, level, &length);
-    if (!points || c->result != TH_OK) return line;
-    line.count = drop_repeated(points, value->point_count);
-    if (line.count < 2) th_bad(c, "the %s has no length, so it points nowhere", e->info->item);
-    line.points = points;
-    for (int k = 1; k < line.count; ++k) line.length += th_length(th_sub(points[k], points[k - 1]));
-    return line;
 }
 
 static void compile_element(th_compiler *c, const element *e) {
@@ -271,10 +337,11 @@ static void compile_element(th_compiler *c, const element *e) {
         if (!value) continue;
         at_key(c, e, key->name);
         if (key->kind == TH_KEY_LINE)
-            *(th_polyline *)(void *)(e->item + key->offset) = compile_line(c, e, value, level);
+            *(th_polyline *)(void *)(e->item + key->offset) =
+                th_compile_polyline(c, e->info->item, value, level);
         if (key->kind == TH_KEY_AREA)
-            *(th_polygons *)(void *)(e->item + key->offset) =
-                th_compile_area(c, &value->area, level).shape;
+            *(th_polygons *)(void *)(e->item + key->offset) = th_compile_outline(
+                c, ((const th_item *)(const void *)e->item)->id, &value->area, level);
     }
 }
 
@@ -288,6 +355,7 @@ void th_compile_sections(th_compiler *c) {
             element e = {info, &def->items[i], items + (size_t)i * info->item_size, i};
             compile_element(c, &e);
         }
+        if (info->detours) th_compile_places(c, section);
         if (c->result != TH_OK || !info->compile || section->count == 0) continue;
         int item = -1;
         const char *wrong = info->compile(items, section->count, &item);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const float VERY_WIDE = 1e30f; // [m] a gap that everybody fits through
+static const float VERY_WIDE = 1e30f; // [m] a gap that all agents fit through
 
 static bool reserve(th_wall_builder *builder, int more) {
     return th_alloc_reserve(&builder->memory, &builder->walls, &builder->capacity,

@@ -4,7 +4,7 @@
 #include "scene/scene.h"
 
 #define TH_OPENING_REACH 0.01f // [m] an opening lies on a wall when it is no further off than this
-// What is narrower beside a door nobody passes: the smallest body is 0.1 m wide (radius 0.05 m). So much a door's line may
+// No agent passes a gap narrower than this beside a door: the smallest body is 0.1 m wide (radius 0.05 m). So much a door's line may
 // be too short or too long for its opening.
 #define TH_DOOR_SLIT 0.1f   // [m]
 #define TH_SAME_POINT 1e-6f // [m] shorter edges are no edges

@@ -15,24 +15,46 @@ typedef struct narrow_search {
     const th_scene *scene;
     th_walls walls;
     int level;
+    int stopped_by; // the wall that was last in a circle: often in the next one too
     float least, narrowest;
-    int64_t pairs; // looked at
+    int64_t left; // work [walls looked at]
 } narrow_search;
-
-// A second or two. Beyond, thousands of walls meet in single cells, and the narrowest so far will do.
-static const int64_t PAIRS_MOST = 200000000;
 
 // Equal widths are common, and one of them is enough.
 static const float NARROWER = 0.99f;
+// [walls looked at] Work of a pair of walls whose boxes are near, and of asking whether a point is on ground.
+enum { PAIR_WORK = 8, GROUND_WORK = 32 };
+
+static bool is_within(narrow_search *s, int wall, th_vec2 p, float range2) {
+    const th_wall *w = &s->walls.walls[wall];
+    --s->left;
+    if (th_segment_distance2(p, w->a, w->b) > range2 || !th_wall_stands(&s->walls, w)) return false;
+    s->stopped_by = wall;
+    return true;
+}
+
+// Is no wall within `range` of p? Ends at the first one found.
+static bool is_clear(narrow_search *s, th_vec2 p, float range) {
+    const th_wall_grid *grid = &s->walls.grids[s->level];
+    float range2 = range * range;
+    if (range < th_walls_clear(&s->walls, s->level, p)) return true;
+    if (s->stopped_by >= 0 && is_within(s, s->stopped_by, p, range2)) return false;
+    th_wall_cells cells = th_wall_cells_around(grid, p, p, range <= grid->reach ? 0.0f : range);
+    for (int row = cells.row0; row <= cells.row1 && grid->nx > 0; ++row) {
+        int begin = grid->start[row * grid->nx + cells.column0];
+        int end = grid->start[row * grid->nx + cells.column1 + 1];
+        for (int i = begin; i < end; ++i)
+            if (is_within(s, grid->list[i], p, range2)) return false;
+    }
+    return true;
+}
 
 static void try_line(narrow_search *s, th_vec2 p, th_vec2 q) {
     float width = th_length(th_sub(q, p));
     if (!(width >= s->least && width < NARROWER * s->narrowest)) return;
     th_vec2 middle = th_scale(0.5f, th_add(p, q));
-    int nearest;
-    float distance2;
-    if (th_walls_near(&s->walls, s->level, middle, 0.49f * width, &nearest, &distance2, 1) > 0)
-        return;
+    if (!is_clear(s, middle, 0.49f * width)) return;
+    s->left -= GROUND_WORK;
     if (th_walkable(s->scene, s->level, middle)) s->narrowest = width;
 }
 
@@ -40,6 +62,7 @@ static void try_line(narrow_search *s, th_vec2 p, th_vec2 q) {
 // the middle of that stretch is the least likely to be beside something else.
 static void try_pair(narrow_search *s, const th_wall *a, const th_wall *b) {
     if (!th_boxes_touch(a->a, a->b, b->a, b->b, s->narrowest)) return;
+    s->left -= PAIR_WORK;
     th_vec2 start = th_nearest_on_segment(b->a, a->a, a->b),
             end = th_nearest_on_segment(b->b, a->a, a->b);
     th_vec2 middle = th_scale(0.5f, th_add(start, end));
@@ -52,24 +75,35 @@ static void try_pair(narrow_search *s, const th_wall *a, const th_wall *b) {
 
 static void search_level(narrow_search *s) {
     const th_wall_grid *grid = &s->scene->wall_grids[s->level];
+    s->stopped_by = -1;
     for (int cell = 0; cell < grid->nx * grid->ny; ++cell) {
         const int *list = grid->list + grid->start[cell];
         int count = grid->start[cell + 1] - grid->start[cell];
-        for (int m = 0; m < count; ++m) {
+        for (int m = 0; m < count && s->left > 0; ++m) {
             const th_wall *a = &s->scene->walls[list[m]];
-            if (a->door >= 0 || (s->pairs += count) > PAIRS_MOST) continue;
-            for (int n = m + 1; n < count; ++n)
+            s->left -= count;
+            for (int n = m + 1; a->door < 0 && n < count && s->left > 0; ++n)
                 if (s->scene->walls[list[n]].door < 0) try_pair(s, a, &s->scene->walls[list[n]]);
         }
     }
 }
 
-float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, float most) {
+float th_narrowest_passage_within(const th_scene *scene, th_arena *arena, float least, float most,
+                                  int64_t *work) {
     const uint8_t *doors = th_arena_alloc(arena, (size_t)scene->door_count, sizeof *doors);
-    narrow_search s = {
-        .scene = scene, .walls = th_walls_of(scene, doors), .least = least, .narrowest = most};
+    narrow_search s = {.scene = scene,
+                       .walls = th_walls_of(scene, doors),
+                       .least = least,
+                       .narrowest = most,
+                       .left = *work};
     for (s.level = 0; doors && s.level < scene->level_count; ++s.level) search_level(&s);
+    *work = s.left;
     return s.narrowest;
+}
+
+float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, float most) {
+    int64_t work = TH_PASSAGE_WORK;
+    return th_narrowest_passage_within(scene, arena, least, most, &work);
 }
 
 // ---- portals

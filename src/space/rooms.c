@@ -9,6 +9,7 @@
 #include "space/walls.h"
 #include "throng/rooms.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -455,9 +456,44 @@ static void draw_level(drawing *d, const th_room_finder *f, int l) {
             add_portal(d, &walls, l, &f->portals[p]);
 }
 
+static int by_left_end(const void *left, const void *right) {
+    const double *a = left, *b = right;
+    return (a[0] > b[0]) - (a[0] < b[0]);
+}
+
+// Lines that cross each other more often than this are no plan of rooms; joining them would take gigabytes.
+static const double LINE_PAIRS_MOST = 2e6;
+
+// How many pairs of lines have boxes that meet, in strips across the drawing; an upper bound of how often lines cross.
+static bool is_tangled(drawing *d) {
+    if (0.5 * (double)d->count * (double)d->count <= LINE_PAIRS_MOST) return false;
+    double(*boxes)[4] = th_arena_alloc(d->arena, (size_t)d->count, sizeof *boxes);
+    if (!boxes) return false; // joining them fails for want of memory
+    for (int k = 0; k < d->count; ++k) {
+        GEOSGeom_getXMin_r(d->geometry->geos, d->lines[k], &boxes[k][0]);
+        GEOSGeom_getXMax_r(d->geometry->geos, d->lines[k], &boxes[k][1]);
+        GEOSGeom_getYMin_r(d->geometry->geos, d->lines[k], &boxes[k][2]);
+        GEOSGeom_getYMax_r(d->geometry->geos, d->lines[k], &boxes[k][3]);
+    }
+    qsort(boxes, (size_t)d->count, sizeof *boxes, by_left_end);
+    double meet = 0.0, looked_at = 0.0;
+    for (int k = 0; k < d->count; ++k)
+        for (int j = k + 1; j < d->count && boxes[j][0] <= boxes[k][1]; ++j) {
+            meet += boxes[j][2] <= boxes[k][3] && boxes[j][3] >= boxes[k][2];
+            if (meet > LINE_PAIRS_MOST) return true;
+            if (++looked_at > 100.0 * LINE_PAIRS_MOST) return false;
+        }
+    return false;
+}
+
 // The faces of the drawing, a collection of polygons; NULL: failed.
 static GEOSGeometry *faces_of(drawing *d) {
     GEOSContextHandle_t geos = d->geometry->geos;
+    if (is_tangled(d)) {
+        snprintf(d->geometry->message, sizeof d->geometry->message,
+                 "its walls cross or crowd each other millions of times");
+        return NULL;
+    }
     GEOSGeometry *all =
         GEOSGeom_createCollection_r(geos, GEOS_MULTILINESTRING, d->lines, (unsigned)d->count);
     if (!all) return NULL;
@@ -469,6 +505,101 @@ static GEOSGeometry *faces_of(drawing *d) {
     GEOSGeometry *faces = GEOSPolygonize_r(geos, parts, 1);
     GEOSGeom_destroy_r(geos, joined);
     return faces;
+}
+
+// ---- the order of the faces
+// Versions of GEOS list the faces of one drawing in different orders, and their rings from different points and in
+// different directions. Rooms, areas and ways must not depend on that: each ring runs counter-clockwise from its lowest
+// point, and rings and faces are sorted by their points.
+
+static int compare_points(th_vec2 a, th_vec2 b) {
+    if (a.x != b.x) return a.x < b.x ? -1 : 1;
+    return a.y < b.y ? -1 : a.y > b.y;
+}
+
+static double ring_area(const th_vec2 *points, int count) {
+    double twice = 0.0;
+    for (int i = 0, j = count - 1; i < count; j = i++)
+        twice +=
+            (double)points[j].x * (double)points[i].y - (double)points[i].x * (double)points[j].y;
+    return 0.5 * twice;
+}
+
+static void reverse(th_vec2 *points, int begin, int end) {
+    for (; begin < --end; ++begin) {
+        th_vec2 swap = points[begin];
+        points[begin] = points[end];
+        points[end] = swap;
+    }
+}
+
+// Points may coincide when they are rounded, so the points that follow decide between equals.
+static int compare_starts(const th_vec2 *points, int count, int a, int b) {
+    int order = 0;
+    for (int k = 0; order == 0 && k < count; ++k)
+        order = compare_points(points[(a + k) % count], points[(b + k) % count]);
+    return order;
+}
+
+static void order_ring(th_vec2 *points, int count) {
+    int lowest = 0;
+    if (ring_area(points, count) < 0.0) reverse(points, 0, count);
+    for (int i = 1; i < count; ++i)
+        if (compare_starts(points, count, i, lowest) < 0) lowest = i;
+    reverse(points, 0, lowest); // three reversals turn the ring
+    reverse(points, lowest, count);
+    reverse(points, 0, count);
+}
+
+typedef struct ring {
+    const th_vec2 *points;
+    int count;
+} ring;
+
+static int compare_rings(const void *a, const void *b) {
+    const ring *p = a, *q = b;
+    for (int i = 0; i < p->count && i < q->count; ++i) {
+        int order = compare_points(p->points[i], q->points[i]);
+        if (order != 0) return order;
+    }
+    return p->count - q->count;
+}
+
+static int compare_faces(const void *a, const void *b) {
+    const th_polygons *p = &((const th_face *)a)->shape, *q = &((const th_face *)b)->shape;
+    const ring one = {p->points, p->ring_start[1]}, other = {q->points, q->ring_start[1]};
+    return compare_rings(&one, &other); // the outlines: faces do not overlap
+}
+
+// The outline holds the lowest point of all and comes first. False: no memory.
+static bool order_rings(th_face *face, th_arena *work) {
+    th_polygons *shape = &face->shape;
+    int count = shape->ring_count, size = shape->ring_start[count], at = 0;
+    ring *rings = th_arena_alloc(work, (size_t)count, sizeof *rings);
+    th_vec2 *points = th_arena_alloc(work, (size_t)size, sizeof *points);
+    int *start = th_arena_alloc(work, (size_t)count + 1, sizeof *start);
+    if (!rings || !points || !start) return false;
+    memcpy(points, shape->points, (size_t)size * sizeof *points);
+    for (int r = 0; r < count; ++r) {
+        th_vec2 *own = points + shape->ring_start[r];
+        rings[r] = (ring){own, shape->ring_start[r + 1] - shape->ring_start[r]};
+        order_ring(own, rings[r].count);
+    }
+    qsort(rings, (size_t)count, sizeof *rings, compare_rings);
+    th_vec2 *sorted = th_arena_alloc(work, (size_t)size, sizeof *sorted);
+    if (!sorted) return false;
+    face->area = 0.0;
+    for (int r = 0; r < count; ++r) {
+        start[r] = at;
+        memcpy(sorted + at, rings[r].points, (size_t)rings[r].count * sizeof *sorted);
+        at += rings[r].count;
+        face->area += (r == 0 ? 1.0 : -1.0) * ring_area(rings[r].points, rings[r].count);
+    }
+    start[count] = at;
+    shape->points = sorted;
+    shape->ring_start = start;
+    shape->area = face->area;
+    return true;
 }
 
 static bool keep_face(th_room_finder *f, int level, const GEOSGeometry *polygon) {
@@ -485,9 +616,10 @@ static bool keep_face(th_room_finder *f, int level, const GEOSGeometry *polygon)
                           sizeof *f->faces))
         return false;
     th_face *face = &f->faces[f->face_count];
-    *face = (th_face){.level = level, .area = area, .joined = f->face_count};
+    *face = (th_face){.level = level};
     if (!th_geometry_polygons(&f->geometry, polygon, (th_point){0.0, 0.0}, &f->work, &face->shape))
         return false;
+    if (!order_rings(face, &f->work)) return false;
     f->face_count++;
     return true;
 }
@@ -495,6 +627,7 @@ static bool keep_face(th_room_finder *f, int level, const GEOSGeometry *polygon)
 static bool find_faces(th_room_finder *f, int level) {
     GEOSContextHandle_t geos = f->geometry.geos;
     drawing d = {.geometry = &f->geometry, .arena = &f->work};
+    int first = f->face_count;
     draw_level(&d, f, level);
     bool good = !d.failed;
     if (good && d.count > 0) {
@@ -505,6 +638,9 @@ static bool find_faces(th_room_finder *f, int level) {
             good = keep_face(f, level, GEOSGetGeometryN_r(geos, faces, k));
         if (faces) GEOSGeom_destroy_r(geos, faces);
     }
+    if (good && f->face_count > first)
+        qsort(f->faces + first, (size_t)(f->face_count - first), sizeof *f->faces, compare_faces);
+    for (int k = first; k < f->face_count; ++k) f->faces[k].joined = k;
     for (int k = 0; k < d.count; ++k) GEOSGeom_destroy_r(geos, d.lines[k]);
     return good;
 }

@@ -30,8 +30,13 @@ int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_narrow
 
 // Width of the narrowest place between two walls, on any level, that is at least `least` wide [m]; `most` if there is
 // none narrower than that (at most twice the reach of the wall grids). Doors count as open. The arena has failed where
-// there was no memory to look.
+// there was no memory to look. Where thousands of walls meet in single cells, the search ends with its work (about a
+// second) and gives the narrowest so far.
 float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, float most);
+// The same for several searches with one allowance: `work` is what is left of it [walls looked at].
+#define TH_PASSAGE_WORK INT64_C(200000000)
+float th_narrowest_passage_within(const th_scene *scene, th_arena *arena, float least, float most,
+                                  int64_t *work);
 
 // ---- questions about rooms that agents ask while they walk, on the CPU and on a device
 

@@ -1,5 +1,5 @@
 // The world on another device: who keeps it there. The host's arrays are then a copy, brought up to date when
-// somebody asks and sent back when somebody changed them. SPDX-License-Identifier: Apache-2.0
+// the host asks and sent back when it changed them. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STATE_DEVICE_H
 #define TH_STATE_DEVICE_H
 #include "state/world.h"
@@ -25,7 +25,7 @@ typedef struct th_device_backend {
     void (*forget_events)(th_world *world);
     void (*note_event)(th_world *world, const th_event *event);
     void (*sample_overlaps)(th_world *world, th_statistics *statistics);
-    uint64_t (*hash_people)(th_world *world);   // sum of everybody's hash
+    uint64_t (*hash_people)(th_world *world);   // sum of all agents' hashes
     bool (*anybody_under_way)(th_world *world); // people who have not arrived
     size_t (*bytes)(const th_world *world);     // memory taken on the device
     bool (*fetch_grids)(th_world *world);       // what views of uic's grids show
@@ -41,7 +41,7 @@ void th_plan_crowd_look(th_world *world);
 // NULL: this build has none.
 const th_device_backend *th_cuda_backend(void);
 
-// What the host knows is a copy of what the device has: refreshing it changes nothing anybody can see.
+// What the host knows is a copy of what the device has: refreshing it changes nothing visible.
 static inline void th_refresh(const th_world *world, uint32_t fields) {
     if (world->device) world->device->fetch((th_world *)world, fields);
 }

@@ -1,4 +1,4 @@
-// Exits that somebody does not want: gaps in the boundary that are closed to them.
+// Exits that an agent does not want: gaps in the boundary that are closed to it.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STATE_EXITS_H
 #define TH_STATE_EXITS_H
@@ -10,7 +10,7 @@
 #include "state/world.h"
 
 static const float TH_WALL_GAP =
-    0.001f; // who is stopped by a wall or an exit stays this far off [m]
+    0.001f; // an agent stopped by a wall or an exit stays this far off [m]
 
 TH_BOTH static inline bool th_wants_goal(const th_world *world, uint32_t i, int goal) {
     const th_agents *agents = &world->agents;

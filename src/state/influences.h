@@ -23,7 +23,7 @@ static inline void th_tell_vector(th_influences *all, const char *name, const ch
                                 .other = other});
 }
 
-// Somebody's body, or a ring around it.
+// An agent's body, or a ring around it.
 static inline void th_tell_body(th_influences *all, const char *name, th_vec2 at, float radius,
                                 uint32_t other) {
     th_tell(all, (th_influence){.kind = TH_INFLUENCE_CIRCLE,

@@ -2,7 +2,7 @@
 #include "state/nearest.h"
 #include <math.h>
 
-// Takes out those listed from `from` on who lie on the ground.
+// Removes agents that lie on the ground from the list, from `from` on.
 static void drop_fallen(const th_agents *agents, th_candidates *list, int from) {
     int kept = from;
     for (int k = from; k < list->count; ++k) {
@@ -20,7 +20,7 @@ void th_candidates_list(const th_world *world, th_candidates *list, int half) {
     const th_level_grid *grid = &world->index.grids[list->level];
     int column0 = list->column - half, column1 = list->column + half, row0 = list->row - half,
         row1 = list->row + half;
-    // Border cells hold everybody beyond them, so a side on the border has no end.
+    // Border cells hold all agents beyond them, so a side on the border has no end.
     const float far = 1e30f;
     list->min_x = column0 <= 0 ? -far : grid->origin.x + (float)column0 * grid->cell;
     list->max_x =

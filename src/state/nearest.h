@@ -13,7 +13,7 @@
 
 enum { TH_CANDIDATES = 1024, TH_SHORT_LIST = 32, TH_NEAREST_MAX = 16 };
 
-// People near one cell, copied together; those who lie on the ground are left out.
+// Agents near one cell, copied together; agents that lie on the ground are left out.
 typedef struct th_candidates {
     int level, column, row, half;     // cells column +- half, row +- half of that level
     int count;                        // -1: none yet; TH_CANDIDATES + 1: too many to list
@@ -28,7 +28,7 @@ typedef struct th_nearest {
     uint32_t agent[TH_NEAREST_MAX];
 } th_nearest;
 
-// nearest.c: who is in the cells around a list's own; how wide to look for a cell; the exact fallback.
+// nearest.c: the agents in the cells around a list's own; how wide to look for a cell; the exact fallback.
 void th_candidates_list(const th_world *world, th_candidates *list, int half);
 void th_candidates_for_cell(const th_world *world, th_candidates *list, int level, int column,
                             int row, int wanted, float range);
@@ -67,7 +67,7 @@ TH_BOTH static inline void th_nearest_by_insertion(const th_world *world, uint32
     nearest->count = count;
 }
 
-// Merges in by distance whom agent i sees across a link to another level.
+// Merges in, by distance, the agents that agent i sees across a link to another level.
 //
 // People seen across a link to another level, merged in by distance. Rare, so plain insertion.
 TH_BOTH static inline void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted,
@@ -149,7 +149,7 @@ TH_CPU_FORMULA void th_find_nearest(const th_world *world, th_candidates *list, 
             th_nearest_by_insertion(world, i, range, wanted, nearest);
             return;
         }
-        // Everybody within `sure` of p is listed.
+        // All agents within `sure` of p are listed.
         float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x),
                             th_min(p.y - list->min_y, list->max_y - p.y));
         float limit2 = th_min(sure, range) * th_min(sure, range);

@@ -26,7 +26,7 @@ TH_BOTH static inline int th_linked_insert(const th_agents *agents, th_vec2 p, u
     return count < max ? count + 1 : max;
 }
 
-// People of other levels within `range` of agent i whom it sees across a link, i.e. the straight line
+// Agents of other levels within `range` of agent i that it sees across a link, i.e. the straight line
 // between the two crosses the link's line: nearest first. At most `max`. Costs nothing away from links.
 TH_BOTH static inline int th_linked_neighbours(const th_world *world, uint32_t i, float range,
                                                uint32_t *found, int max) {
@@ -55,7 +55,7 @@ TH_BOTH static inline int th_linked_neighbours(const th_world *world, uint32_t i
 }
 
 // Drops those of the list who lie on the ground; the others keep their order. Returns their number. Costs nothing where
-// nobody lies.
+// no agent lies.
 TH_BOTH static inline int th_drop_fallen(const th_world *world, uint32_t *list, int count) {
     if (world->counters.fallen == 0) return count;
     int kept = 0;

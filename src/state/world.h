@@ -42,21 +42,21 @@ typedef struct th_agents {
         float *pair_share; // the pair step of uic: how much of an overlap a person gives way
     };
     union {
-        uint32_t *order; // index: who comes where
+        uint32_t *order; // index: the new order of the agents
         uint32_t
-            *around; // move in sub-steps: what hides people and who is across a link, TH_AROUND_*
+            *around; // move in sub-steps: what hides agents, and agents across a link, TH_AROUND_*
         uint32_t *pair_flags; // the pair step of uic
     };
     union {
         uint32_t *slot;          // index: the place within a cell
         uint32_t *contact_flags; // contact: TH_CONTACT_*
-        uint32_t *exit;          // measure: by which exit somebody left, who did
+        uint32_t *exit;          // measure: by which exit an agent left
         uint32_t *listed;        // people picked out of all: the tight ones of uic
     };
     // Fields of the world's models, sorted like the others; world->first_own says where a model's begin.
     void **own;
     int own_count;
-    int count, capacity; // count includes those who left in this step, until the next index stage
+    int count, capacity; // count includes agents that left in this step, until the next index stage
 } th_agents;
 
 // What a group does, with parameters that may be edited live. Indexed like agents.group: the scene's
@@ -67,6 +67,7 @@ typedef struct th_group_state {
     float behave_params[TH_BEHAVE_MAX][TH_PARAM_MAX], plan_params[TH_PARAM_MAX],
         filter_params[TH_PARAM_MAX], move_params[TH_PARAM_MAX];
     th_body_rules body;   // of the move model, by move_params
+    th_rigid rigid;       // do bodies turn their shoulders? scene
     bool separates_pairs; // the move model does that itself
     bool follows_route;   // setting off, legs and leaving are route's
     bool led;             // a behaviour sets the own goal, also of those with a route
@@ -77,15 +78,16 @@ typedef struct th_group_state {
 
 typedef struct th_source_state {
     uint64_t due;    // people owed so far
-    uint64_t placed; // people who found a spot
+    uint64_t placed; // people that found a spot
 } th_source_state;
 
 // Running totals. Threads count for themselves and the integers are added up: order does not matter.
 typedef struct th_counters {
     uint64_t spawned, left, removed;
-    uint64_t left_digest; // who left when and where: keeps the hash of an emptied world telling
+    uint64_t
+        left_digest; // of all departures, with time and place: worlds that emptied differently have different hashes
     uint64_t wall_crossings, wall_stops, repairs, unreachable;
-    uint64_t fallen; // who lie on the ground now
+    uint64_t fallen; // agents that lie on the ground now
     uint64_t falls;  // so far
     double last_left_time;
     float largest_overlap;
@@ -95,9 +97,9 @@ typedef struct th_counters {
 // register at the end.
 enum { TH_ARRAY_PAD = 16 };
 
-enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
+enum { TH_LIVE_WALL_MAX = 256 };
 
-// Which numbers of threads were tried beside other busy programs, and how they did: world/team.h.
+// Which numbers of threads were tried beside other busy programs, and how they did: world/world.h.
 enum { TH_TEAM_FEW, TH_TEAM_ALL }; // as many as cores are free, or as the crowd is worth
 typedef struct th_team {
     int most;           // what the crowd may grow to use; 0: the caller gave a number
@@ -129,8 +131,8 @@ struct th_world {
     th_index index;
     th_box *level_boxes; // work space of the index stage
     float cell_size;
-    float max_radius; // of anybody so far
-    float max_moved;  // furthest anybody went since the index was made [m]
+    float max_radius; // of all agents so far
+    float max_moved;  // furthest an agent went since the index was made [m]
 
     th_group_state *groups; // group_count of the scene + scripted_count
     int group_count;
@@ -157,6 +159,8 @@ struct th_world {
     th_exit_count *exits; // by goal, without their names
     th_counters counters;
     th_profile profile;
+    th_error *
+        trouble; // why a model's `create` failed, where it is not for want of memory; only while the world is made
     th_event *events;
     int event_count;
     int left_in_step; // people marked TH_PHASE_LEFT by this step
@@ -173,9 +177,36 @@ struct th_world {
     size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };
 
+TH_BOTH static inline bool th_is_rigid(const th_world *world, uint32_t i) {
+    return th_is_rigid_body(world->groups[world->agents.group[i]].rigid, world->agents.radius[i]);
+}
+// Events that a call of th_world_step keeps: every agent may leave in it, and doors open and close.
+TH_BOTH static inline uint32_t th_event_max(const th_world *world) {
+    return (uint32_t)world->agents.capacity + 4096;
+}
+
 // How near the centre comes to a wall [m]: its radius, or less for those who turn their shoulders.
 TH_BOTH static inline float th_wall_radius(const th_world *world, uint32_t i) {
-    return world->groups[world->agents.group[i]].body.depth * world->agents.radius[i];
+    float depth = th_is_rigid(world, i) ? 1.0f : world->groups[world->agents.group[i]].body.depth;
+    return depth * world->agents.radius[i];
+}
+// How near the nearest wall is to p, at most `radius` [m].
+TH_BOTH static inline float th_wall_room(const th_walls *walls, int level, th_vec2 p,
+                                         float radius) {
+    int nearest;
+    float distance2;
+    bool any = th_walls_near(walls, level, p, radius, &nearest, &distance2, 1) > 0;
+    return any ? th_min(sqrtf(distance2), radius) : radius;
+}
+// The same where agent i stands: a rigid body in a place narrower than itself (put there, or beside a door that closed)
+// is narrower than the place, so that it gets out again.
+TH_BOTH static inline float th_wall_radius_here(const th_world *world, const th_walls *walls,
+                                                uint32_t i) {
+    float radius = th_wall_radius(world, i);
+    if (!th_is_rigid(world, i) || walls->count == 0) return radius;
+    th_vec2 p = {world->agents.position_x[i], world->agents.position_y[i]};
+    float room = th_wall_room(walls, (int)world->agents.level[i], p, radius);
+    return room < radius - TH_RIGID_SLACK ? TH_RIGID_SQUEEZE * room : radius;
 }
 
 TH_BOTH static inline th_walls th_world_walls(const th_world *world) {
@@ -214,7 +245,8 @@ static inline th_model_id th_state_model(th_group_state *group, int k, float **p
     }
     const th_model_id others[] = {group->plan, group->filter, group->move};
     float *of_others[] = {group->plan_params, group->filter_params, group->move_params};
-    k -= group->behave_count;
+    k -=
+        group->behave_count + (group->scripted ? -2 : 0); // scripted bodies have a move model alone
     *params = k < 3 ? of_others[k] : NULL;
     return k < 3 ? others[k] : TH_NO_MODEL;
 }
@@ -225,15 +257,15 @@ TH_BOTH static inline bool th_is_led(const th_world *world, int i) {
     return group->left_to_plan < 0 ||
            ((const uint32_t *)world->agents.own[group->left_to_plan])[i] == 0;
 }
-// Neither fallen, scripted nor gone: somebody the models move.
+// Neither fallen, scripted nor gone: an agent that the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }
-// Whom others keep clear of. Who lies is stepped over: as a neighbour it would stop people for good where there is no way
+// Agents that others keep clear of. Fallen ones are stepped over: as neighbours they would stop people for good where there is no way
 // around. HiDAC alone, whose rule they are, sees them.
 TH_BOTH static inline bool th_in_the_way(uint32_t phase) {
     return !th_gone(phase) && phase != TH_PHASE_FALLEN;
 }
 
-// The model's k-th own field of everybody; only in worlds that use the model.
+// The model's k-th own field of all agents; only in worlds that use the model.
 TH_BOTH static inline float *th_own_floats(const th_world *world, th_model_id model, int k) {
     return (float *)world->agents.own[world->first_own[model] + k];
 }
@@ -241,7 +273,7 @@ TH_BOTH static inline uint32_t *th_own_words(const th_world *world, th_model_id 
     return (uint32_t *)world->agents.own[world->first_own[model] + k];
 }
 
-// The field of another model that th_model_used_field has given a number, of everybody.
+// The field of another model that th_model_used_field has given a number, of all agents.
 TH_BOTH static inline float *th_used_floats(const th_world *world, int field) {
     return (float *)world->agents.own[field - TH_FIELD_COUNT];
 }

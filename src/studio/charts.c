@@ -11,6 +11,7 @@ void th_charts_unwatch(th_charts *c) {
     th_watch_destroy(c->watch);
     c->watch = NULL;
     c->samples = 0;
+    c->over = false;
 }
 
 void th_charts_release(th_charts *c) {
@@ -121,7 +122,7 @@ static json_t *row_of(const th_observation *o, const th_scene_view *scene, int n
                      flows_of(o, TH_COUNT_LINE, n), areas_at(o, n), seen->points);
 }
 
-// Tells everybody when the list is another one.
+// Sends the list to all clients when it is another one.
 static void tell_findings(th_studio *studio, int world, th_findings *findings) {
     th_charts *c = &studio->plays[world].charts;
     json_t *list = findings ? th_findings_array(findings) : NULL;
@@ -144,28 +145,38 @@ static bool watch_world(th_charts *c, th_world *world) {
     return th_watch_see(c->watch, world, NULL) == TH_OK;
 }
 
+static void find(th_studio *studio, int world) {
+    th_findings *findings = NULL;
+    th_watch_findings(studio->plays[world].charts.watch, &findings, NULL);
+    tell_findings(studio, world, findings);
+}
+
 void th_charts_see(th_studio *studio, int world) {
     th_play *play = &studio->plays[world];
     th_charts *c = &play->charts;
     if (!watch_world(c, play->world)) return;
     const th_observation *o = th_watch_observation(c->watch);
-    if (o->sample_count == c->samples || o->sample_count == 0) return;
+    bool sampled = o->sample_count != c->samples, ended = th_watch_over(c->watch) && !c->over;
     c->samples = o->sample_count;
+    c->over = th_watch_over(c->watch);
+    if (sampled || ended) find(studio, world);
+    if (!sampled) return;
     th_studio_moment *moment = th_studio_take(studio, world);
     if (!moment) return;
     if (!c->rows) c->rows = json_array();
     look seen = look_at_people(moment);
     th_studio_moment_release(moment);
     c->density = seen.density;
-    th_findings *findings = NULL;
-    th_watch_findings(c->watch, &findings, NULL);
-    tell_findings(studio, world, findings);
     json_t *row = row_of(o, th_scene_view_of(th_world_scene(play->world)), o->sample_count - 1,
                          th_world_time(play->world), &seen);
     if (!row) return;
     if (json_array_size(c->rows) < TH_CHART_ROWS) json_array_append(c->rows, row);
     th_studio_say(&studio->exchange, 0, false,
                   json_pack("{s:s,s:i,s:[o]}", "event", "chart", "world", world, "rows", row));
+}
+
+void th_charts_begin(th_studio *studio, int world) {
+    if (!studio->plays[world].charts.watch) th_charts_see(studio, world);
 }
 
 // ---- recordings
@@ -218,9 +229,11 @@ bool th_charts_end_recording(th_studio *studio) {
     const th_scene_view *scene = th_replay_scene(studio->replay);
     if (!c->recorded || th_observer_finish_recording(c->recorded, NULL) != TH_OK) return false;
     th_observation *o = th_observer_observation(c->recorded);
-    th_findings *findings = NULL;
+    th_findings *findings = NULL, *of_scene = NULL;
     complete_rows(c, scene, o);
-    th_observation_findings(scene, NULL, o, true, &findings, NULL);
+    if (th_scene_findings(scene->scene, &of_scene, NULL) == TH_OK)
+        th_observation_findings(scene, of_scene, o, true, &findings, NULL);
+    th_findings_destroy(of_scene);
     tell_findings(studio, 0, findings);
     th_observer_destroy(c->recorded);
     c->recorded = NULL;

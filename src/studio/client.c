@@ -146,7 +146,7 @@ void th_client_release(th_client *client) {
 
 // ---- frames
 
-// Writing frames: who is in view, thinned and quantised.
+// Writing frames: the people in view, thinned and quantised.
 
 enum { HEADS = sizeof(th_studio_head) + sizeof(th_studio_people_head) };
 _Static_assert(sizeof(th_studio_map_head) == sizeof(th_studio_people_head), "heads are alike");
@@ -217,6 +217,7 @@ static uint8_t value_of(const values *v, const th_studio_row *row, int i, int le
     case TH_COLOUR_GOAL: return row->goal;
     case TH_COLOUR_STATE: return row->phase;
     case TH_COLOUR_LEVEL: return row->level;
+    case TH_COLOUR_MOOD: return v->column ? (uint8_t)v->column[i] : TH_STUDIO_NOTHING;
     case TH_COLOUR_DENSITY:
         if (!v->density || row->level >= level_count) return TH_STUDIO_NOTHING;
         return scaled(v, th_studio_field_at(&v->density[row->level], row->x, row->y));
@@ -224,7 +225,7 @@ static uint8_t value_of(const values *v, const th_studio_row *row, int i, int le
     }
 }
 
-// ---- who is sent
+// ---- which people are sent
 
 static bool in_view(const th_studio_row *row, const th_box *box, uint64_t levels) {
     if (levels && row->level < 64 && !(levels >> row->level & 1)) return false;
@@ -233,7 +234,7 @@ static bool in_view(const th_studio_row *row, const th_box *box, uint64_t levels
            row->y >= box->min_y - margin && row->y <= box->max_y + margin;
 }
 
-// Of everybody; outside the plan too.
+// Of all people; outside the plan too.
 static th_box box_around(const th_studio_moment *moment) {
     th_box box = moment->catalogue->box;
     for (int i = 0; i < moment->count; ++i) {
@@ -258,7 +259,7 @@ static float share_kept(const th_studio_moment *moment, const th_studio_view *vi
     if (!view->given || view->pixels[0] <= 0) return 1.0f;
     float scale = (float)view->pixels[0] / fmaxf(box->max_x - box->min_x, 1e-3f);
     float body = 0.4f * scale, kept = body * body;
-    const float always = 20000.0f; // people who are sent anyway
+    const float always = 20000.0f; // people that are sent anyway
     if (kept >= 1.0f || (float)moment->count <= always) return 1.0f;
     int count = count_in_view(moment, box, levels);
     if (count > 0) kept = fmaxf(kept, always / (float)count);

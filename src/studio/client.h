@@ -19,7 +19,7 @@ typedef struct th_studio_frame {
     uint32_t number;
     bool past;
     int colour;      // index in the catalogue
-    uint32_t person; // inspected; 0: nobody
+    uint32_t person; // inspected; 0: none
     // Of level 0 .. level_count - 1, for the colour "density"; NULL: none yet
     const th_studio_field *density;
 } th_studio_frame;

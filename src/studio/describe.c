@@ -55,6 +55,86 @@ static json_t *describe_models(void) {
     return list;
 }
 
+// ---- sections that models declare
+
+static json_t *describe_words(const char *words) {
+    json_t *list = json_array();
+    while (*words) {
+        size_t size = strcspn(words, " ");
+        json_array_append_new(list, json_stringn(words, size));
+        words += size + (words[size] == ' ');
+    }
+    return list;
+}
+
+// What a key is when it is not given, as text; "": nothing to say.
+static json_t *usual_of(const th_key_info *key, const json_t *words) {
+    char text[40] = "";
+    if (key->kind == TH_KEY_NUMBER && isfinite(key->value))
+        snprintf(text, sizeof text, "%g", key->value);
+    if (key->kind == TH_KEY_NAME) return json_string(key->words);
+    if (key->kind == TH_KEY_WORD)
+        return json_string(json_string_value(json_array_get(words, (size_t)key->value)));
+    return json_string(text);
+}
+
+static json_t *describe_keys(const th_section_info *info) {
+    static const char *const kinds[] = {[TH_KEY_NUMBER] = "number",
+                                        [TH_KEY_WORD] = "choice",
+                                        [TH_KEY_GOAL] = "goal",
+                                        [TH_KEY_NAME] = "text"};
+    json_t *list = json_array();
+    for (int k = 0; k < info->key_count; ++k) {
+        const th_key_info *key = &info->keys[k];
+        if (key->kind == TH_KEY_LINE || key->kind == TH_KEY_AREA) continue;
+        json_t *words = describe_words(key->kind == TH_KEY_WORD ? key->words : "");
+        bool number = key->kind == TH_KEY_NUMBER, united = number && strcmp(key->unit, "-") != 0;
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "name", key->name,
+                                              "kind", kinds[key->kind], "doc", key->doc, "unit",
+                                              united ? key->unit : "", "usual",
+                                              usual_of(key, words), "choices", words, "max",
+                                              number ? json_real(key->max) : json_null()));
+    }
+    return list;
+}
+
+// Where an element is: in the first area or line of its keys; NULL: it has no place.
+static const th_key_info *place_of(const th_section_info *info) {
+    for (int k = 0; k < info->key_count; ++k)
+        if (info->keys[k].kind == TH_KEY_LINE || info->keys[k].kind == TH_KEY_AREA)
+            return &info->keys[k];
+    return NULL;
+}
+
+static json_t *describe_section(const th_model *model, const th_section_info *info) {
+    const th_key_info *place = place_of(info);
+    char colour[8];
+    snprintf(colour, sizeof colour, "#%06x",
+             (unsigned)(info->colour ? info->colour : 0x59a699) & 0xffffffu);
+    json_t *required = json_array();
+    for (int k = 0; k < info->key_count; ++k)
+        if (info->keys[k].required)
+            json_array_append_new(required, json_string(info->keys[k].name));
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "list", info->name, "item",
+                     info->item, "stage", th_stage_name(model->stage), "model", model->name, "doc",
+                     info->doc, "key", place ? place->name : "", "place",
+                     !place                       ? ""
+                     : place->kind == TH_KEY_AREA ? "area"
+                                                  : "path",
+                     "colour", colour, "leads", info->leads, "required", required, "options",
+                     describe_keys(info));
+}
+
+static json_t *describe_sections(void) {
+    int count;
+    const th_model *const *models = th_models(&count);
+    json_t *list = json_array();
+    for (int m = 0; m < count; ++m)
+        for (int s = 0; s < models[m]->section_count; ++s)
+            json_array_append_new(list, describe_section(models[m], &models[m]->sections[s]));
+    return list;
+}
+
 static json_t *describe_templates(void) {
     json_t *list = json_array();
     for (int k = 0; k < th_studio_template_count; ++k) {
@@ -76,12 +156,12 @@ static json_t *describe_hello(void) {
     json_t *names = json_array();
     for (size_t k = 0; k < sizeof phases / sizeof phases[0]; ++k)
         json_array_append_new(names, json_string(phases[k]));
-    return json_pack("{s:s,s:i,s:s,s:s,s:b,s:o,s:[s,s,s,s],s:o,s:o,s:{s:i,s:i}}", "event", "hello",
-                     "protocol", TH_STUDIO_VERSION, "version", th_version(), "build",
+    return json_pack("{s:s,s:i,s:s,s:s,s:b,s:o,s:[s,s,s,s],s:o,s:o,s:o,s:{s:i,s:i}}", "event",
+                     "hello", "protocol", TH_STUDIO_VERSION, "version", th_version(), "build",
                      th_build_info(), "replay", 0, "phases", names, "stages", "behave", "plan",
-                     "filter", "move", "models", describe_models(), "templates",
-                     describe_templates(), "limits", "message", TH_STUDIO_MESSAGE, "clients",
-                     TH_STUDIO_CLIENTS);
+                     "filter", "move", "models", describe_models(), "sections", describe_sections(),
+                     "templates", describe_templates(), "limits", "message", TH_STUDIO_MESSAGE,
+                     "clients", TH_STUDIO_CLIENTS);
 }
 
 // Made once: nothing but `replay` changes, and every client that comes is told it.
@@ -134,7 +214,7 @@ static json_t *describe_levels(const th_scene_view *scene) {
 }
 
 static json_t *describe_goals(const th_scene_view *scene) {
-    static const char *const kinds[] = {"exit", "waypoint", "waiting", "interest"};
+    static const char *const kinds[] = {"exit", "waypoint", "waiting", "detour"};
     json_t *list = json_array();
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
@@ -148,6 +228,50 @@ static json_t *describe_goals(const th_scene_view *scene) {
         json_array_append_new(list, one);
     }
     return list;
+}
+
+static double number_of(const th_section_info *info, const th_item *item, const char *name) {
+    for (int k = 0; name && k < info->key_count; ++k)
+        if (strcmp(info->keys[k].name, name) == 0)
+            return (double)*(const float *)(const void *)((const char *)item +
+                                                          info->keys[k].offset);
+    return 0.0;
+}
+
+static json_t *describe_item(const th_section_info *info, const th_key_info *place,
+                             const th_item *item) {
+    const void *value = (const char *)item + place->offset;
+    const th_polyline *line = value;
+    json_t *rings;
+    if (place->kind == TH_KEY_AREA) {
+        rings = describe_rings(value);
+    } else {
+        json_t *points = json_array();
+        for (int k = 0; k < line->count; ++k)
+            json_array_append_new(points, point_of(line->points[k]));
+        rings = json_pack("[o]", points);
+    }
+    double width =
+        number_of(info, item, info->width_key) + 2.0 * number_of(info, item, info->reach_key);
+    return json_pack("{s:s,s:i,s:f,s:o}", "id", item->id, "level", item->level, "width", width,
+                     "rings", rings);
+}
+
+// {"strips": [{"id", "level", "width", "rings"}]}: where the elements of models' sections are.
+static json_t *describe_items(const th_scene_view *scene) {
+    json_t *all = json_object();
+    for (int s = 0; s < scene->section_count; ++s) {
+        const th_section *section = &scene->sections[s];
+        const th_key_info *place = place_of(section->info);
+        json_t *list = json_array();
+        for (int i = 0; place && i < section->count; ++i) {
+            const char *items = section->items;
+            const void *item = items + (size_t)i * section->info->item_size;
+            json_array_append_new(list, describe_item(section->info, place, item));
+        }
+        json_object_set_new(all, section->info->name, list);
+    }
+    return all;
 }
 
 static void name_target(const th_scene_view *scene, const th_target *target, char name[200]) {
@@ -234,10 +358,11 @@ static json_t *describe_doors(const th_scene_view *scene, const th_world *world)
     json_t *list = json_array();
     for (int d = 0; d < scene->door_count; ++d) {
         const th_door *door = &scene->doors[d];
-        json_array_append_new(
-            list, json_pack("{s:s,s:i,s:o,s:b}", "id", door->id, "level", door->line.level, "line",
-                            describe_line(&door->line), "open",
-                            world ? th_world_door_open(world, d) : !door->closed));
+        json_array_append_new(list, json_pack("{s:s,s:i,s:o,s:b,s:b}", "id", door->id, "level",
+                                              door->line.level, "line", describe_line(&door->line),
+                                              "open",
+                                              world ? th_world_door_open(world, d) : !door->closed,
+                                              "exit", door->exit >= 0));
     }
     return list;
 }
@@ -308,6 +433,9 @@ static json_t *names_of(const th_studio_colour *colour, const th_scene_view *sce
         }
     } else if (colour->kind == TH_COLOUR_STATE) {
         for (int k = 0; k < 7; ++k) json_array_append_new(names, json_string(phases[k]));
+    } else if (colour->kind == TH_COLOUR_MOOD) {
+        for (int k = 0; k < TH_MOOD_COUNT; ++k)
+            json_array_append_new(names, json_string(th_mood_name((th_mood)k)));
     } else if (colour->kind == TH_COLOUR_LEVEL) {
         for (int l = 0; l < scene->level_count; ++l)
             json_array_append_new(names, json_string(scene->levels[l].id));
@@ -375,6 +503,7 @@ json_t *th_describe_scene(const th_studio *studio, int world) {
     json_object_set_new(out, "levels", describe_levels(scene));
     json_object_set_new(out, "doors", describe_doors(scene, play->world));
     json_object_set_new(out, "goals", describe_goals(scene));
+    json_object_set_new(out, "sections", describe_items(scene));
     json_object_set_new(out, "targets", describe_targets(scene));
     json_object_set_new(out, "groups", describe_groups(scene, play->document));
     json_object_set_new(out, "live_walls",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "studio/document.h"
 #include "core/error.h"
+#include "studio/studio.h"
+#include "throng/model.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,48 +49,60 @@ static void make_list(json_t *level, const char *key) {
     json_object_set_new(level, key, list);
 }
 
-// The lists of a document: where they are, what their elements are called, and whether these have ids.
+// The lists of a document: where they are, what their elements are called, and whether these have ids. Goals share one set of
+// ids. After these come the sections that models declare.
 typedef struct list_kind {
-    const char *what, *key, *stem;
-    bool in_measure, in_level, has_id;
+    const char *what, *stem;
+    bool in_measure, in_level, has_id, is_goal;
 } list_kind;
 static const list_kind kinds[] = {
-    {"levels", "levels", "level", false, false, true},
-    {"stairs", "stairs", "stairs", false, false, true},
-    {"zones", "zones", "zone", false, false, true},
-    {"guidance", "guidance", "stroke", false, false, true},
-    {"pictures", "pictures", "picture", false, false, true},
-    {"strips", "strips", "strip", false, false, true},
-    {"doors", "doors", "door", false, false, true},
-    {"exits", "exits", "exit", false, false, true},
-    {"waypoints", "waypoints", "waypoint", false, false, true},
-    {"waiting_areas", "waiting_areas", "waiting", false, false, true},
-    {"interests", "interests", "interest", false, false, true},
-    {"groups", "groups", "group", false, false, true},
-    {"scripted", "scripted", "scripted", false, false, true},
-    {"lines", "lines", "line", true, false, true},
-    {"areas", "areas", "area", true, false, true},
-    {"walkable", "walkable", "", false, true, false},
-    {"obstacles", "obstacles", "", false, true, false},
-    {"walls", "walls", "", false, true, false},
+    {"levels", "level", false, false, true, false},
+    {"stairs", "stairs", false, false, true, false},
+    {"zones", "zone", false, false, true, false},
+    {"pictures", "picture", false, false, true, false},
+    {"doors", "door", false, false, true, false},
+    {"exits", "exit", false, false, true, true},
+    {"waypoints", "waypoint", false, false, true, true},
+    {"waiting_areas", "waiting", false, false, true, true},
+    {"groups", "group", false, false, true, false},
+    {"scripted", "scripted", false, false, true, false},
+    {"lines", "line", true, false, true, false},
+    {"areas", "area", true, false, true, false},
+    {"walkable", "", false, true, false, false},
+    {"obstacles", "", false, true, false, false},
+    {"walls", "", false, true, false, false},
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof kinds / sizeof kinds[0], KINDS_MAX = KINDS + 64 };
+
+// The k-th list; false: there are no more.
+static bool kind_at(int k, list_kind *kind) {
+    int count;
+    const th_model *const *models = th_models(&count);
+    if (k < KINDS) {
+        *kind = kinds[k];
+        return true;
+    }
+    k -= KINDS;
+    for (int m = 0; m < count; k -= models[m++]->section_count) {
+        if (k >= models[m]->section_count) continue;
+        const th_section_info *info = &models[m]->sections[k];
+        *kind = (list_kind){info->name, info->item, false, false, true, info->detours};
+        return true;
+    }
+    return false;
+}
 
 static json_t *find_list(json_t *document, const list_kind *kind) {
     json_t *parent = kind->in_measure ? json_object_get(document, "measure") : document;
-    return json_object_get(parent, kind->key);
-}
-
-// Exits, waypoints, waiting areas and places of interest share one set of ids.
-static bool is_goal(const list_kind *kind) {
-    return strcmp(kind->what, "exits") == 0 || strcmp(kind->what, "waypoints") == 0 ||
-           strcmp(kind->what, "waiting_areas") == 0 || strcmp(kind->what, "interests") == 0;
+    return json_object_get(parent, kind->what);
 }
 
 static bool id_is_taken(json_t *document, const list_kind *kind, const char *id) {
-    for (int k = 0; k < KINDS; ++k) {
-        if (!(&kinds[k] == kind || (is_goal(kind) && is_goal(&kinds[k])))) continue;
-        json_t *list = find_list(document, &kinds[k]);
+    list_kind other_kind;
+    for (int k = 0; kind_at(k, &other_kind); ++k) {
+        bool same = strcmp(other_kind.what, kind->what) == 0;
+        if (!same && !(kind->is_goal && other_kind.is_goal)) continue;
+        json_t *list = find_list(document, &other_kind);
         for (size_t i = 0; i < json_array_size(list); ++i) {
             const char *other = json_string_value(json_object_get(json_array_get(list, i), "id"));
             if (other && strcmp(other, id) == 0) return true;
@@ -118,10 +131,11 @@ static void normalise(json_t *document) {
                json_is_object(json_array_get(levels, 0))) {
         json_object_set_new(json_array_get(levels, 0), "id", json_string("ground"));
     }
-    for (int k = 0; k < KINDS; ++k) {
-        json_t *list = find_list(document, &kinds[k]);
-        for (size_t i = 0; kinds[k].has_id && i < json_array_size(list); ++i)
-            give_id(document, &kinds[k], json_array_get(list, i), i);
+    list_kind kind;
+    for (int k = 0; kind_at(k, &kind); ++k) {
+        json_t *list = find_list(document, &kind);
+        for (size_t i = 0; kind.has_id && i < json_array_size(list); ++i)
+            give_id(document, &kind, json_array_get(list, i), i);
     }
     for (size_t i = 0; i < json_array_size(levels); ++i) {
         json_t *level = json_array_get(levels, i);
@@ -171,16 +185,17 @@ th_result th_document_compile(const json_t *document, const char *name, const ch
 
 // ---- edits
 
-static const list_kind *find_kind(const char *what, th_error *error) {
-    const char *words[KINDS];
-    for (int k = 0; k < KINDS; ++k) {
-        if (what && strcmp(kinds[k].what, what) == 0) return &kinds[k];
-        words[k] = kinds[k].what;
+static bool find_kind(const char *what, list_kind *kind, th_error *error) {
+    const char *words[KINDS_MAX];
+    int count = 0;
+    for (; count < KINDS_MAX && kind_at(count, kind); ++count) {
+        if (what && strcmp(kind->what, what) == 0) return true;
+        words[count] = kind->what;
     }
-    const char *near = what ? th_nearest_word(what, words, KINDS) : NULL;
+    const char *near = what ? th_nearest_word(what, words, count) : NULL;
     th_fail(error, TH_BAD_ARGUMENT, "what", "a scene has no list '%.40s'%s%s", what ? what : "",
             near ? "; did you mean " : "", near ? near : "");
-    return NULL;
+    return false;
 }
 
 // -1: none such.
@@ -217,10 +232,10 @@ static json_t *open_list(json_t *document, const list_kind *kind, const json_t *
             return NULL;
         }
     }
-    json_t *list = json_object_get(parent, kind->key);
+    json_t *list = json_object_get(parent, kind->what);
     if (!list && make) {
         list = json_array();
-        json_object_set_new(parent, kind->key, list);
+        json_object_set_new(parent, kind->what, list);
     }
     if (!json_is_array(list)) {
         th_fail(error, TH_BAD_ARGUMENT, "what", "the scene has no %s", kind->what);
@@ -231,8 +246,8 @@ static json_t *open_list(json_t *document, const list_kind *kind, const json_t *
 
 th_result th_document_add(json_t *document, const char *what, const json_t *level,
                           const json_t *value, th_document_made *made, th_error *error) {
-    const list_kind *kind = find_kind(what, error);
-    if (!kind) return TH_BAD_ARGUMENT;
+    list_kind found, *kind = &found;
+    if (!find_kind(what, kind, error)) return TH_BAD_ARGUMENT;
     if (!value || (kind->has_id && !json_is_object(value)))
         return th_fail(error, TH_BAD_ARGUMENT, "value",
                        "give the new element as a scene writes it");
@@ -259,9 +274,9 @@ th_result th_document_add(json_t *document, const char *what, const json_t *leve
 
 static th_result find_place(json_t *document, const char *what, const json_t *level,
                             const json_t *key, json_t **list, int *index, th_error *error) {
-    const list_kind *kind = find_kind(what, error);
-    if (!kind) return TH_BAD_ARGUMENT;
-    *list = open_list(document, kind, level, false, error);
+    list_kind kind;
+    if (!find_kind(what, &kind, error)) return TH_BAD_ARGUMENT;
+    *list = open_list(document, &kind, level, false, error);
     if (!*list) return TH_BAD_ARGUMENT;
     *index = find_element(*list, key);
     if (*index >= 0) return TH_OK;

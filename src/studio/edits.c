@@ -1,6 +1,6 @@
 // Edits of clients: the scene, its models, its people. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "studio/requests.h"
+#include "studio/studio.h"
 #include "throng/model.h"
 #include <math.h>
 #include <stdio.h>
@@ -163,6 +163,14 @@ static int door_of(const th_scene_view *scene, const json_t *given, th_error *er
 
 // ---- edits
 
+// What the document has of a door: an element of its doors, or the exit that it shuts.
+static json_t *door_element(const json_t *document, const th_scene_view *scene, int d) {
+    int exit = scene->doors[d].exit, place = 0;
+    if (exit < 0) return json_array_get(json_object_get(document, "doors"), (size_t)d);
+    for (int g = 0; g < exit; ++g) place += scene->goals[g].kind == TH_GOAL_EXIT;
+    return json_array_get(json_object_get(document, "exits"), (size_t)place);
+}
+
 static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error *error) {
     th_play *play = &studio->plays[w];
     const th_scene_view *scene = th_scene_view_of(th_world_scene(play->world));
@@ -176,7 +184,7 @@ static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error
         return NULL;
     }
     th_undo_clear(&studio->redo);
-    json_t *element = json_array_get(json_object_get(play->document, "doors"), (size_t)d);
+    json_t *element = door_element(play->document, scene, d);
     if (element) json_object_set_new(element, "closed", json_boolean(!json_is_true(open)));
     play->dirty = true;
     th_studio_tell_edited(studio, w, json_is_true(open) ? "door opened" : "door shut", "live", 0);
@@ -395,7 +403,7 @@ static int find_spots(const th_scene_view *scene, uint64_t random, const disc *d
     return found;
 }
 
-// One more polygon, about as large as the disc, for the area of those who were added. Caller frees; NULL: no memory.
+// One more polygon, about as large as the disc, for the area of the people added. Caller frees; NULL: no memory.
 static char *joined_area(const char *before, const th_scene_view *scene, const disc *d) {
     enum { CORNERS = 12, ROOM = 700 };
     static const char begin[] = "MULTIPOLYGON (";
@@ -415,7 +423,7 @@ static char *joined_area(const char *before, const th_scene_view *scene, const d
 }
 
 // People added by hand come again at a restart: a group of their own beside the one they joined, with the discs of the
-// brush as its area. Where they were added somebody else may stand at the start.
+// brush as its area. Other people may stand there at the start.
 static void note_added(th_play *play, int group, const disc *d, int count) {
     static const char *const dropped[] = {"count", "density", "positions", "positions_file",
                                           "source"};

@@ -5,6 +5,7 @@
 #include "studio/moment.h"
 #include <jansson.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define TH_STUDIO_JSON (JSON_COMPACT | JSON_REAL_PRECISION(9)) // how messages are written
 enum {
@@ -23,7 +24,7 @@ typedef struct th_studio_request {
 
 typedef struct th_studio_text {
     struct th_studio_text *next;
-    uint64_t client; // 0: everybody
+    uint64_t client; // 0: all
     bool is_reply;
     size_t length;
     char *text;
@@ -46,9 +47,9 @@ typedef struct th_studio_exchange {
     th_studio_wishes wishes;
     bool wishes_changed;
     int clients;
-    uint64_t inspected; // person << 1 | world, of whoever asked last; 0: nobody
+    uint64_t inspected; // person << 1 | world, as asked last; 0: none
     bool stop;
-    void (*wake)(void *server); // thread-safe; NULL: nobody listens
+    void (*wake)(void *server); // thread-safe; NULL: no listener
     void *server;
 } th_studio_exchange;
 
@@ -69,10 +70,35 @@ th_studio_take_requests(th_studio_exchange *exchange); // a list; the caller fre
 void th_studio_request_destroy(th_studio_request *request);
 // Waits until something is asked, `stop`, or so many seconds; false: stop.
 bool th_studio_wait(th_studio_exchange *exchange, double seconds);
-// Sends a JSON object and lets go of it. client 0: everybody.
+// Sends a JSON object and lets go of it. client 0: all.
 void th_studio_say_text(th_studio_exchange *exchange, uint64_t client, bool is_reply,
                         char *text); // takes the text over
 void th_studio_say(th_studio_exchange *exchange, uint64_t client, bool is_reply, json_t *object);
 // Puts a moment on show (held anew) or, with NULL, nothing.
 void th_studio_show(th_studio_exchange *exchange, int world, th_studio_moment *moment, bool past);
+
+// ---- the server, server.c
+
+// HTTP and WebSocket on one port, in the caller's thread.
+
+enum { TH_STUDIO_TOKEN = 33 }; // 32 hex digits and a 0
+
+typedef struct th_studio_server th_studio_server;
+typedef struct th_studio_server_def {
+    const char *address; // NULL: 127.0.0.1
+    int port;            // 0: any that is free
+} th_studio_server_def;
+
+// Starts to listen. TH_BAD_ARGUMENT or TH_NO_FILE with what is wrong: the port is taken, ...
+th_result th_studio_server_create(const th_studio_server_def *def, th_studio_exchange *exchange,
+                                  th_studio_server **server, th_error *error);
+int th_studio_server_port(const th_studio_server *server);
+const char *th_studio_server_token(const th_studio_server *server);
+// Serves until *stop, which a signal handler may set (it must then call th_studio_server_wake).
+void th_studio_server_run(th_studio_server *server, const atomic_bool *stop);
+void th_studio_server_wake(th_studio_server *server); // from any thread
+void th_studio_server_destroy(th_studio_server *server);
+
+// A message from a client as the server reads it: NULL and a reason, or an object with "do". For the fuzzer too.
+json_t *th_studio_parse(const char *text, size_t length, const char **reason);
 #endif

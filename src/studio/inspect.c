@@ -12,7 +12,7 @@ static void fact(json_t *facts, const char *name, double value, const char *unit
             facts, json_pack("{s:s,s:f,s:s}", "name", name, "value", value, "unit", unit));
 }
 
-// With what it means, for who points at it.
+// With what it means, for a tooltip.
 static void explain(json_t *facts, const char *doc) {
     json_t *last = json_array_get(facts, json_array_size(facts) - 1);
     if (doc && doc[0]) json_object_set_new(last, "doc", json_string(doc));
@@ -126,7 +126,7 @@ static json_t *corners_of(const th_influence *r) {
     return points;
 }
 
-// Whom it goes with: a circle with who is in it, what is around the person with this one. 0: it stays where it is.
+// The person that a mark moves with: a circle with the person in it, all else with the inspected one. 0: it stays.
 static uint32_t goes_with(const th_influence *one, th_vec2 place, uint32_t person) {
     if (one->kind == TH_INFLUENCE_CIRCLE && one->other) return one->other;
     bool around = hypotf(one->at.x - place.x, one->at.y - place.y) < 0.02f;
@@ -185,7 +185,7 @@ static int find_row(const th_studio_moment *moment, uint32_t id) {
     return -1;
 }
 
-// Where somebody stands in the world's views, which are in the order of ids.
+// The place of an agent in the world's views, which are in the order of ids.
 static int find_view(th_world *world, uint32_t id) {
     const uint32_t *ids = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int low = 0, high = ids ? th_world_agent_count(world) - 1 : -1;

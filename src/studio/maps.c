@@ -191,7 +191,7 @@ static int pixel_at(const th_picture *picture, th_vec2 place) {
     return within ? (int)y * picture->nx + (int)x : -1;
 }
 
-// What the pictures of a kind say to who walks to the target; two floats a cell of guidance.
+// What the pictures of a kind say to agents with the target; two floats a cell of guidance.
 static void fill_pictures(const th_scene_view *scene, th_picture_kind kind,
                           th_studio_field *field) {
     for (int p = 0; p < scene->picture_count; ++p) {
@@ -257,8 +257,8 @@ static int next_cell(const th_studio_field *field, int cell) {
     return best;
 }
 
-// How fast one gets on there: as the people do who are there, and freely where nobody is. People who have just stopped
-// will go on, so it is never nothing.
+// The pace at a place: that of the people there, and the free speed where there are none. People that have just stopped
+// will go on, so it is never 0.
 static float pace(const th_studio_field *speed, float x, float y) {
     const float free_speed = 1.34f, least = 0.1f; // [m/s] Weidmann 1993; a shuffling queue
     float there = th_studio_field_at(speed, x, y);

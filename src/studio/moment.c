@@ -51,6 +51,12 @@ static void add_common_colours(th_studio_catalogue *c, const th_scene_view *scen
     }
 }
 
+static bool has_label(const th_studio_catalogue *c, const char *label) {
+    for (int k = 0; k < c->colour_count; ++k)
+        if (strcmp(c->colours[k].label, label) == 0) return true;
+    return false;
+}
+
 static void add_field_colours(th_studio_catalogue *c, const th_world *world) {
     int count;
     const th_model *const *models = th_models(&count);
@@ -58,10 +64,14 @@ static void add_field_colours(th_studio_catalogue *c, const th_world *world) {
         for (int f = 0; f < models[m]->field_count; ++f) {
             const th_field_info *field = &models[m]->fields[f];
             char name[TH_STUDIO_NAME], words[TH_STUDIO_NAME], label[TH_STUDIO_NAME], unit[16];
-            snprintf(name, sizeof name, "%s.%s", models[m]->name, field->name);
-            if (th_world_field(world, name) < 0) continue; // no group uses the model
+            snprintf(name, sizeof name, "%s/%s.%s", th_stage_name(models[m]->stage),
+                     models[m]->name, field->name);
+            // No group uses the model, or it is not offered.
+            if (!field->label || th_world_field(world, name) < 0) continue;
             th_studio_field_words(field, words, unit);
-            snprintf(label, sizeof label, "%.44s (%.30s)", words, models[m]->name);
+            bool twice = has_label(c, field->label);
+            snprintf(label, sizeof label, "%.44s%s%.30s%s", field->label, twice ? " (" : "",
+                     twice ? models[m]->name : "", twice ? ")" : "");
             th_studio_colour *colour = add_colour(c, name, label, unit, field->doc);
             if (!colour) return;
             colour->kind = TH_COLOUR_FIELD;
@@ -237,7 +247,7 @@ typedef struct views {
     const float *x, *y, *vx, *vy, *px, *py, *radius, *speed;
 } views;
 
-// Of everybody in the order of their ids, or (`stored`) as the world keeps them, which is much faster. -1: no memory.
+// Of all agents in the order of their ids, or (`stored`) as the world keeps them, which is much faster. -1: no memory.
 static int map_views(th_world *world, bool stored, views *v) {
     const void *mapped[VIEWS];
     int count = stored ? 0 : th_world_agent_count(world);
@@ -262,11 +272,21 @@ static int map_views(th_world *world, bool stored, views *v) {
     return count;
 }
 
-// The target of the leg somebody is on.
+// The target of the leg an agent is on.
 static uint8_t goal_of(const th_scene_view *scene, uint32_t group, uint32_t leg) {
     if (group >= (uint32_t)scene->group_count) return TH_STUDIO_NOTHING;
     int target = th_group_target(&scene->groups[group], leg);
     return target >= 0 ? byte_of((uint32_t)target) : TH_STUDIO_NOTHING;
+}
+
+// Agents that stand look where they want to go, or at what they watch.
+static th_vec2 facing_of(const th_scene_view *scene, const views *v, int i, bool walks) {
+    if (walks) return (th_vec2){v->vx[i], v->vy[i]};
+    bool watches = v->phase[i] == TH_PHASE_WAITING && v->leg[i] >= TH_DETOUR &&
+                   v->group[i] < (uint32_t)scene->group_count;
+    if (!watches) return (th_vec2){v->px[i], v->py[i]};
+    th_vec2 at = {v->x[i], v->y[i]};
+    return th_watched_from(scene, &scene->groups[v->group[i]], v->leg[i], at);
 }
 
 static void fill_rows(th_studio_moment *moment, const th_scene_view *scene, const views *v) {
@@ -274,13 +294,13 @@ static void fill_rows(th_studio_moment *moment, const th_scene_view *scene, cons
     for (int i = 0; i < moment->count; ++i) {
         th_studio_row *row = &moment->rows[i];
         float speed = sqrtf(v->vx[i] * v->vx[i] + v->vy[i] * v->vy[i]);
-        bool walks = speed > 0.05f; // who stands looks where he wants to go
+        th_vec2 facing = facing_of(scene, v, i, speed > 0.05f);
         float ratio = v->speed[i] > 0.0f ? 255.0f * speed / v->speed[i] : 0.0f;
         float radius = 100.0f * v->radius[i] + 0.5f;
         row->id = v->id[i];
         row->x = v->x[i];
         row->y = v->y[i];
-        row->heading = th_studio_heading(walks ? v->vx[i] : v->px[i], walks ? v->vy[i] : v->py[i]);
+        row->heading = th_studio_heading(facing.x, facing.y);
         row->speed = th_studio_speed(speed);
         row->ratio = (uint8_t)(ratio < 254.0f ? ratio : 254.0f);
         row->phase = (uint8_t)v->phase[i];
@@ -293,7 +313,7 @@ static void fill_rows(th_studio_moment *moment, const th_scene_view *scene, cons
 
 static bool is_gone(uint32_t phase) { return phase == TH_PHASE_LEFT || phase == TH_PHASE_REMOVED; }
 
-// Takes those who have left since out of the rows and columns.
+// Removes people that have left since from the rows and columns.
 static void close_ranks(th_studio_moment *moment) {
     int kept = 0;
     for (int i = 0; i < moment->count; ++i) {
@@ -308,11 +328,13 @@ static void close_ranks(th_studio_moment *moment) {
     moment->count = kept;
 }
 
-// What a colour needs that rows do not hold. Loads come in the order of ids.
+// What a colour needs that rows do not hold. Loads and moods come in the order of ids.
 static bool needs_id_order(const th_studio_catalogue *c, const th_studio_wishes *wishes) {
     for (int k = 0; k < wishes->colour_count; ++k) {
         int colour = th_studio_find_colour(c, wishes->colours[k]);
-        if (colour >= 0 && c->colours[colour].kind == TH_COLOUR_LOAD) return true;
+        if (colour >= 0 && (c->colours[colour].kind == TH_COLOUR_LOAD ||
+                            c->colours[colour].kind == TH_COLOUR_MOOD))
+            return true;
     }
     return false;
 }
@@ -324,6 +346,14 @@ static bool fill_column(th_world *world, const th_studio_colour *colour, bool st
     if (colour->kind == TH_COLOUR_LOAD) {
         if (!th_world_contact_forces(world, values)) return false;
         for (int i = 0; i < count; ++i) values[i] *= 0.5f;
+        return true;
+    }
+    if (colour->kind == TH_COLOUR_MOOD) {
+        uint8_t *moods = malloc((size_t)count + 1);
+        if (!moods) return false;
+        th_world_moods(world, moods);
+        for (int i = 0; i < count; ++i) values[i] = (float)moods[i];
+        free(moods);
         return true;
     }
     if (colour->kind == TH_COLOUR_EXPOSURE) {

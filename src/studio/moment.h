@@ -1,5 +1,5 @@
-// Everybody at one moment, small enough to keep minutes of it, and what can be shown of it. Made by the thread that
-// steps the world (or reads the recording), read by the server's; constant once published, and freed by whoever lets go
+// All people at one moment, small enough to keep minutes of it, and what can be shown of it. Made by the thread that
+// steps the world (or reads the recording), read by the server's; constant once published, and freed by the thread that lets go
 // of it last. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_MOMENT_H
 #define TH_STUDIO_MOMENT_H
@@ -26,6 +26,7 @@ enum { TH_STUDIO_COLUMNS = 8, TH_STUDIO_FIELDS = 8, TH_STUDIO_NAME = 80, TH_STUD
     X(GROUP, group, "group", "", true, 0, "the person's group")                                  \
     X(GOAL, goal, "goal", "", false, 0, "what the person walks to")                              \
     X(STATE, state, "state", "", true, 0, "standing, walking, waiting, fallen, ...")             \
+    X(MOOD, mood, "mood", "", false, 0, "calm, waiting, impatient, in panic or fallen")          \
     X(LEVEL, level, "level", "", true, 0, "the level the person is on")                          \
     X(LOAD, load, "load on the body", "N", false, 1000,                                          \
       "half the sum of the contact forces on the person: what squeezes the body")                \
@@ -36,7 +37,7 @@ typedef enum th_studio_colour_kind {
 #define X(NAME, name, label, unit, recorded, max, doc) TH_COLOUR_##NAME,
     TH_STUDIO_COLOURS(X)
 #undef X
-        TH_COLOUR_FIELD // a value that a model keeps of everybody, "model.field"
+        TH_COLOUR_FIELD // a value that a model keeps of every agent, "stage/model.field"
 } th_studio_colour_kind;
 
 typedef struct th_studio_colour {
@@ -61,17 +62,18 @@ typedef struct th_studio_colour {
       "mean velocity of the people there")                                                        \
     X(DISTANCE, distance, "way to go", "m", false, true, 0, "walking distance to a target")       \
     X(TRAVEL_TIME, travel_time, "time to go", "s", false, true, 0,                                \
-      "time to a target at the pace that the people on the way have now, 1.34 m/s where nobody "  \
-      "is")                                                                                       \
+      "time to a target at the pace that the people on the way have now, 1.34 m/s on "            \
+      "empty ground")                                                                             \
     X(GUIDANCE, guidance, "direction to go", "-", true, true, 1,                                  \
       "direction in which the way to a target shortens")                                          \
     X(PLANNED, planned, "direction planned", "-", true, true, 1,                                  \
-      "which way the planner leads people to a target: continuum and guided know more than the "  \
+      "which way the planner leads people to a target: planners that weigh ways know more than "  \
+      "the "                                                                                      \
       "shortest way")                                                                             \
     X(DISCOMFORT, discomfort, "discomfort of pictures", "-", false, true, 0,                      \
       "how much people would rather not be there, as the scene's pictures say")                   \
     X(DRAWN, drawn, "guidance of pictures", "-", true, true, 1,                                   \
-      "which way the scene's pictures lead people to a target who plan with guided")              \
+      "which way the scene's pictures of guidance lead people to a target")                       \
     X(PACKING, packing, "packing", "-", false, false, 1, "of a model with grids: 1 is packed")    \
     X(PRESSURE, pressure, "model pressure", "m2/s", false, false, 0,                              \
       "of a model with grids: its gradient slows people down")
@@ -112,7 +114,7 @@ int th_studio_find_colour(const th_studio_catalogue *catalogue, const char *name
 int th_studio_find_layer(const th_studio_catalogue *catalogue, const char *name);
 void th_studio_catalogue_release(th_studio_catalogue *catalogue);
 
-// ---- everybody at a moment
+// ---- all people at a moment
 
 typedef struct th_studio_row {
     uint32_t id;
@@ -123,7 +125,7 @@ typedef struct th_studio_row {
     uint8_t radius; // [cm]
 } th_studio_row;
 
-typedef struct th_studio_column { // everybody's value of a colour that rows do not hold
+typedef struct th_studio_column { // each person's value of a colour that rows do not hold
     int colour;
     float *values;
 } th_studio_column;

@@ -289,7 +289,7 @@ th_result th_play_compare(th_studio *studio, bool on, th_error *error) {
 // ---- going back
 
 static void release_undo(th_undo *undo) {
-    // The analyzer does not count references: it believes that whoever lets go first frees.
+    // The analyzer does not count references: it believes that the first release frees.
     release_scene(undo->scene); // NOLINT(clang-analyzer-unix.Malloc)
     json_decref(undo->document);
     json_decref(undo->live_walls);
@@ -344,7 +344,7 @@ static th_result restore(th_studio *studio, th_play *play, const th_undo *undo, 
     if (undo->scene == play->scene)
         return th_world_restore(play->world, undo->snapshot, undo->size, error);
     th_world_def def = definition(studio);
-    def.max_agents = undo->people + 50000; // and for those who come later
+    def.max_agents = undo->people + 50000; // and for people that come later
     th_world *world = NULL;
     th_result result =
         th_world_continue(undo->scene->scene, &def, play->world, NULL, &world, error);

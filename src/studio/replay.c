@@ -58,7 +58,7 @@ static th_scene *scene_beside(const char *file) {
     if (strncmp(slash ? slash + 1 : file, "trajectory.", 11) != 0) return NULL;
     snprintf(path, sizeof path, "%.*sscene.json", slash ? (int)(slash + 1 - file) : 0, file);
     th_scene *scene = NULL;
-    th_scene_options options = {0};
+    th_scene_options options = th_scene_options_default();
     if (is_file(path)) th_scene_load_file(path, &options, &scene, NULL);
     return scene;
 }
@@ -70,7 +70,9 @@ static th_result scene_of(const th_trajectory_info *info, th_scene **scene, th_e
     th_scene_def def = th_scene_def_default();
     int count = info->level_count < MOST ? info->level_count : MOST;
     for (int l = 0; l < count; ++l) {
-        levels[l] = (th_level_def){.id = info->levels[l].id, .z = info->levels[l].z};
+        levels[l] = th_level_def_default();
+        levels[l].id = info->levels[l].id;
+        levels[l].z = info->levels[l].z;
         if (!info->levels[l].wkt) continue;
         shapes[l].wkt = info->levels[l].wkt;
         levels[l].walkable = &shapes[l];

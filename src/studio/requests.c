@@ -1,7 +1,7 @@
 // Requests of clients. SPDX-License-Identifier: Apache-2.0
-#include "studio/requests.h"
-#include "core/clock.h"
 #include "core/error.h"
+#include "core/system/system.h"
+#include "studio/studio.h"
 #include "throng/model.h"
 #include <errno.h>
 #include <math.h>
@@ -87,9 +87,12 @@ int th_request_group(const th_scene_view *scene, const json_t *given, th_error *
     return th_request_index(given, "group", ids, count, error);
 }
 
-void th_studio_tell_scene(th_studio *studio, int world) {
-    th_studio_say(&studio->exchange, 0, false, th_describe_scene(studio, world));
+static void tell_scene(th_studio *studio, uint64_t client, int world) {
+    if (!studio->replay) th_charts_begin(studio, world);
+    th_studio_say(&studio->exchange, client, false, th_describe_scene(studio, world));
 }
+
+void th_studio_tell_scene(th_studio *studio, int world) { tell_scene(studio, 0, world); }
 
 void th_studio_tell_edited(th_studio *studio, int world, const char *text, const char *how,
                            int lost) {
@@ -240,7 +243,7 @@ static json_t *do_person(th_studio *studio, const json_t *asked, uint64_t client
     if (w < 0) return NULL;
     if (!json_is_integer(person) || json_integer_value(person) < 0 ||
         json_integer_value(person) > UINT32_MAX)
-        return th_request_refuse(error, "person", "give an id, or 0 for nobody");
+        return th_request_refuse(error, "person", "give an id, or 0 for none");
     forget_inspection(studio, client);
     if (json_integer_value(person) > 0 && studio->inspection_count < TH_INSPECT_MAX)
         studio->inspections[studio->inspection_count++] =
@@ -270,7 +273,7 @@ static json_t *do_charts(th_studio *studio, const json_t *asked, uint64_t client
 static json_t *do_scene(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     int w = th_request_world(studio, asked, error);
     if (w < 0) return NULL;
-    th_studio_say(&studio->exchange, client, false, th_describe_scene(studio, w));
+    tell_scene(studio, client, w);
     return fine();
 }
 
@@ -297,7 +300,7 @@ static json_t *do_joined(th_studio *studio, const json_t *asked, uint64_t client
     (void)asked, (void)error;
     th_studio_greet(studio, client);
     for (int w = 0; w < (studio->replay ? 1 : studio->play_count); ++w)
-        th_studio_say(&studio->exchange, client, false, th_describe_scene(studio, w));
+        tell_scene(studio, client, w);
     studio->changed = true;
     return NULL;
 }

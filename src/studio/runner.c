@@ -1,7 +1,7 @@
 // The thread that steps the worlds: requests first, then steps at the wanted pace, then what there is to show. Taking moments
 // and telling the state cost time that the simulation does not get, so both keep to a small share of it.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
+#include "core/system/system.h"
 #include "observe/findings.h"
 #include "studio/studio.h"
 #include <math.h>
@@ -104,6 +104,7 @@ static void show(th_studio *studio) {
 static void step(th_studio *studio) {
     double before = th_monotonic_seconds(), own = th_thread_cpu_seconds();
     for (int w = 0; w < studio->play_count; ++w) {
+        th_charts_begin(studio, w);
         th_world_step(studio->plays[w].world, 1);
         studio->plays[w].is_shown = false;
     }
@@ -190,7 +191,7 @@ static int asker(th_studio *studio, uint64_t client) {
 }
 
 // A flood of requests must not stop the crowd. A simulation with time to spare answers all; one without gives a small share of
-// its time to them; who has few requests waiting, and had no answer for a second, gets one at once. Its time is that of its
+// its time to them; a client with few requests waiting and no answer for a second gets one at once. Its time is that of its
 // thread, so that other programs do not make the share larger.
 static bool may_answer(const th_studio *studio, int k) {
     if (studio->answers.clients[k].held) return false;
@@ -226,7 +227,7 @@ static void forget_gone(th_studio *studio) {
     }
 }
 
-// In the order in which they came; who must wait keeps the own order.
+// In the order in which they came; requests that must wait keep their order.
 static void answer_all(th_studio *studio) {
     double wall = th_monotonic_seconds();
     if (studio->answers.first && studio->playing && wall < studio->answers.look) return;
@@ -277,7 +278,7 @@ static double idle_time(th_studio *studio, double next_frame, double next_state)
     return fmax(wait, 0.0);
 }
 
-// Tells of the people whom clients look at; when to do so again: ten times a second, and in a twentieth of the time.
+// Tells of the people that clients look at; when to do so again: ten times a second, and in a twentieth of the time.
 static double inspect(th_studio *studio, bool *to_inspect) {
     double begun = th_monotonic_seconds();
     th_inspect(studio);

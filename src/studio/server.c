@@ -1,11 +1,11 @@
 // The server: libwebsockets in one thread. It reads requests, answers what concerns a client alone, hands the rest to the
-// runner, and writes the newest moment to whoever has taken the last one. A client that does not read keeps its socket full
-// and is not asked again; nobody waits for it. SPDX-License-Identifier: Apache-2.0
-#include "studio/server.h"
+// runner, and writes the newest moment to each client that has taken the last one. A client that does not read keeps its socket full
+// and is not asked again; the others do not wait for it. SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
-#include "core/clock.h"
 #include "core/error.h"
+#include "core/system/system.h"
 #include "studio/client.h"
+#include "studio/exchange.h"
 #include "studio/studio.h"
 #include <arpa/inet.h>
 #include <libwebsockets.h>
@@ -43,7 +43,7 @@ typedef struct connection {
     bool zipped;
 } connection;
 
-// ---- who may come in
+// ---- admission
 
 static bool hex_token(char token[TH_STUDIO_TOKEN]) {
     unsigned char bytes[(TH_STUDIO_TOKEN - 1) / 2];
@@ -227,7 +227,7 @@ static void forget_density(th_studio_server *server, int w) {
     *shown = (th_studio_shown){0};
 }
 
-// The density around everybody, once per moment for all clients that colour by it.
+// The density at each person's place, once per moment for all clients that colour by it.
 static const th_studio_field *density_of(th_studio_server *server, int w, th_studio_shown shown) {
     if (server->shown[w].number == shown.number && server->density[w]) return server->density[w];
     forget_density(server, w);
@@ -411,7 +411,7 @@ static int handle(th_studio_server *server, struct lws *wsi, th_client *client) 
                json_pack("{s:b,s:s,s:s}", "ok", 0, "error", reason, "cure",
                          "see docs/studio-protocol.md"),
                NULL);
-        // Somebody who only talks nonsense and never reads is told so a limited number of times.
+        // A client that only sends nonsense and never reads gets a limited number of answers.
         return client->waiting > TH_STUDIO_BACKLOG ? -1 : 0;
     }
     th_studio_shown shown = th_studio_look(server->exchange, 0);

@@ -3,10 +3,11 @@
 #ifndef TH_STUDIO_STUDIO_H
 #define TH_STUDIO_STUDIO_H
 #include "core/file.h"
-#include "studio/document.h"
 #include "studio/exchange.h"
 #include "throng/live.h"
 #include "throng/record.h"
+#include "throng/scene.h"
+#include <jansson.h>
 
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
@@ -30,6 +31,7 @@ typedef struct th_charts {
     struct th_watch *watch;       // over the world
     struct th_observer *recorded; // of a recording that is being read
     int samples;                  // of the watch, that rows were made of
+    bool over;                    // the world was done
     json_t *findings;             // as clients know them
 } th_charts;
 
@@ -159,6 +161,9 @@ json_t *th_describe_scene(const th_studio *studio, int world);
 json_t *th_describe_state(th_studio *studio);
 
 // ---- charts.c
+// Before the first step of a world, so that the samples are those of a run, and before its scene is shown, so that its
+// findings are known; does nothing where it was done.
+void th_charts_begin(th_studio *studio, int world);
 // After every step; says chart rows and findings when they are due, and then shows the moment that it looked at.
 void th_charts_see(th_studio *studio, int world);
 void th_charts_reset(th_charts *charts);
@@ -173,13 +178,13 @@ void th_charts_unwatch(th_charts *charts);
 bool th_charts_see_frame(th_studio *studio, const th_moment *frame);
 bool th_charts_end_recording(th_studio *studio);
 
-// ---- inspect.c: `person` events for those who asked
+// ---- inspect.c: `person` events for clients that asked
 void th_inspect(th_studio *studio);
 
 // ---- requests.c
 void th_studio_answer(th_studio *studio, const th_studio_request *request);
 void th_studio_tell_scene(th_studio *studio, int world);
-void th_studio_greet(th_studio *studio, uint64_t client); // 0: everybody
+void th_studio_greet(th_studio *studio, uint64_t client); // 0: all
 
 // ---- scenes, requests.c
 void th_upload_end(th_upload *upload); // closes and removes the file
@@ -241,4 +246,77 @@ typedef struct th_studio_template {
 } th_studio_template;
 extern const th_studio_template th_studio_templates[];
 extern const int th_studio_template_count;
+
+// ---- documents, document.c
+
+// The scene file that is edited, as a tree. Lists are lists (a single shape becomes a list of one) and everything that can
+// have an id has one, so that edits can name it. Nothing is checked here that loading the scene checks.
+
+// From JSON with comments. NULL with an error (BAD_SCENE, line and column).
+json_t *th_document_read(const char *text, size_t length, const char *name, th_error *error);
+// Compiles it. `base_dir` NULL: linked files are refused.
+th_result th_document_compile(const json_t *document, const char *name, const char *base_dir,
+                              th_scene **scene, th_error *error);
+
+// ---- edits change the document in place; TH_BAD_ARGUMENT says what is wrong with them
+typedef struct th_document_made {
+    const char *what; // of the list; a literal
+    char id[64];      // "": has none
+    int index;
+} th_document_made;
+
+// "level" may be an id or an index; NULL: the first.
+th_result th_document_add(json_t *document, const char *what, const json_t *level,
+                          const json_t *value, th_document_made *made, th_error *error);
+th_result th_document_change(json_t *document, const char *what, const json_t *level,
+                             const json_t *key, const json_t *value, th_error *error);
+th_result th_document_remove(json_t *document, const char *what, const json_t *level,
+                             const json_t *key, th_error *error);
+// JSON patch (RFC 6902): add, replace, remove.
+th_result th_document_patch(json_t *document, const json_t *patch, th_error *error);
+// The model of a group's stage: `choice` is what a scene writes.
+th_result th_document_set_model(json_t *document, int group, const char *stage, json_t *choice,
+                                th_error *error);
+// One parameter; `model` is the name in force, for documents that leave it out.
+// The behaviours of a group: a list of names. Those that it had keep their parameters.
+th_result th_document_set_behaviours(json_t *document, int group, const json_t *names,
+                                     th_error *error);
+th_result th_document_set_param(json_t *document, int group, const char *stage, const char *model,
+                                const char *name, double value, th_error *error);
+// An empty room, as `new` makes it.
+json_t *th_document_empty(double width, double height);
+// A plan as WKT or GeoJSON as a room with people; NULL: it is neither.
+json_t *th_document_of_plan(const char *text, const char *name);
+
+// ---- requests, requests.c and edits.c
+
+// What the files that answer requests share: reading members, refusing, and edits that have a file of their own.
+
+// Answers a request: members of the answer, or NULL with an error.
+typedef json_t *th_request_fn(th_studio *studio, const json_t *asked, uint64_t client,
+                              th_error *error);
+th_request_fn th_do_set, th_do_model, th_do_edit, th_do_undo, th_do_redo; // edits.c
+th_request_fn th_do_open, th_do_new, th_do_save, th_do_templates, th_do_template, th_do_compare,
+    th_do_upload; // requests.c
+
+enum { TH_REQUEST_IDS = 4096 }; // elements of a kind that requests can name
+json_t *th_request_refuse(th_error *error, const char *member, const char *text); // always NULL
+// False: the member is not there, not a number, or outside.
+bool th_request_number(const json_t *asked, const char *name, double least, double most,
+                       double *value);
+bool th_request_point(const json_t *given, th_vec2 *point);
+// The world a request is about; -1 with an error.
+int th_request_world(const th_studio *studio, const json_t *asked, th_error *error);
+// From an index or an id; -1 with an error.
+int th_request_index(const json_t *given, const char *what, const char *const *ids, int count,
+                     th_error *error);
+int th_request_level(const th_scene_view *scene, const json_t *given, th_error *error);
+int th_request_group(const th_scene_view *scene, const json_t *given, th_error *error);
+// Tells all clients what was done and how the scene looks now.
+void th_studio_tell_edited(th_studio *studio, int world, const char *text, const char *how,
+                           int lost);
+
+// ---- people, edits.c
+json_t *th_edit_people(th_studio *studio, int w, const json_t *asked, th_error *error);
+json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_error *error);
 #endif

@@ -1,9 +1,9 @@
 // Videos: the program ffmpeg, and the two ways to its pictures. SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
 #include "core/error.h"
+#include "core/system/system.h"
 #include "draw/plan_drawing.h"
 #include "observe/kernel.h"
-#include "studio/server.h"
+#include "studio/exchange.h"
 #include "studio/studio.h"
 #include <errno.h>
 #include <ftw.h>
@@ -149,7 +149,7 @@ static bool make_drawn(drawn *d, const th_studio *studio) {
            d->group && d->phase && d->door_closed;
 }
 
-// Everybody of `now`, on the straight way to where they are in `next` (NULL: there is none). Rows ascend in id.
+// All people of `now`, on the straight way to their places in `next` (NULL: there is none). Rows ascend in id.
 static th_moment between(drawn *d, const th_studio_moment *now, const th_studio_moment *next,
                          double time) {
     double share = next ? (time - now->time) / (next->time - now->time) : 0.0;
@@ -389,7 +389,7 @@ static void close_page(film *f) {
 
 // ---- the pictures
 
-// Everybody of moment k, on the straight way to the next one.
+// All people of moment k, on the straight way to the next one.
 static th_studio_moment *time_between(const th_studio *studio, int k, double time) {
     const th_studio_history *h = &studio->history;
     const th_studio_moment *now = h->moments[k],

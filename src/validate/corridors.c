@@ -306,7 +306,7 @@ th_result th_record_run(const th_scene_view *scene, uint64_t seed, double end, c
 
 // ---- scenes
 
-// Free speed: 1.36 m/s, standard deviation 0.15, as these people walk below 0.5 /m2 (measured.c). The ground
+// Free speed: 1.36 m/s, standard deviation 0.15, as these people walk below 0.5 /m2 (diagram.c). The ground
 // between entrance and corridor is as wide as people are seen to use it.
 static const char ONE_WAY[] =
     "// One way through a corridor of 1.8 m, as in the Hermes experiments of 2009 (Zhang et al. "
@@ -414,6 +414,57 @@ char *th_corridor_two_way_300(const th_two_way_run *run, const th_corridor_peopl
                  choice, end);
 }
 
+// The same corridor with its ends as the trajectories show them: ground of 6 m x 4 m, the entrance in the middle of its far
+// side, and ways out on both sides of it past those who come in.
+static const char TWO_WAY_ENDS[] =
+    "{\n"
+    "  \"name\": \"two way, 3 m, with its ends\",\n"
+    "  \"levels\": [{\"walkable\": [{\"rect\": [0, -4, 3, 4]}, {\"rect\": [-1.5, -8, 4.5, -4]},\n"
+    "    {\"rect\": [-1.5, 4, 4.5, 8]}]}],\n"
+    "  \"exits\": [{\"id\": \"up_left\", \"line\": [[-1.5, 4.2], [-1.5, 7.8]]},\n"
+    "            {\"id\": \"up_right\", \"line\": [[4.5, 4.2], [4.5, 7.8]]},\n"
+    "            {\"id\": \"down_left\", \"line\": [[-1.5, -7.8], [-1.5, -4.2]]},\n"
+    "            {\"id\": \"down_right\", \"line\": [[4.5, -7.8], [4.5, -4.2]]}],\n"
+    "  \"groups\": [\n"
+    "    {\"source\": {\"rate\": %g, \"until\": %g}, \"area\": {\"rect\": [%g, -8, %g, -7]},\n"
+    "     \"speed\": {\"normal\": [1.38, 0.15]}, \"to\": [\"up_left\", \"up_right\"]%s},\n"
+    "    {\"source\": {\"rate\": %g, \"until\": %g}, \"area\": {\"rect\": [%g, 7, %g, 8]},\n"
+    "     \"speed\": {\"normal\": [1.38, 0.15]}, \"to\": [\"down_left\", \"down_right\"]%s}\n"
+    "  ],\n"
+    "  \"run\": {\"step\": 0.0625, \"duration\": %g}\n"
+    "}\n";
+
+char *th_corridor_two_way_ends(const th_two_way_run *run, const th_corridor_people *people) {
+    char choice[TH_CHOICE_TEXT];
+    th_choice_text(&people->choice, ", ", choice);
+    double low = 1.5 - run->entrance / 2, high = 1.5 + run->entrance / 2, end = people->inflow_time;
+    return print(TWO_WAY_ENDS, run->flow_up, end, low, high, choice, run->flow_down, end, low, high,
+                 choice, end);
+}
+
+// A crowd at 3 /m2, 6 m wide, waits behind the entrance; ground of 4 m x 4 m, two arms of 2.4 m. Free speed and spread are
+// those of uo180, the same people.
+static const char CORNER[] =
+    "{\n"
+    "  \"name\": \"corner of 2.4 m\",\n"
+    "  \"levels\": [{\"walkable\": [{\"rect\": [-2.4, -2.4, 4, 0]}, {\"rect\": [-2.4, -2.4, 0, "
+    "8]},\n"
+    "    {\"rect\": [4, -3.2, 8, 0.8]}, {\"rect\": [7.9, %g, 8.3, %g]}, {\"rect\": [8.2, -4.2, %g, "
+    "1.8]}]}],\n"
+    "  \"exits\": [{\"id\": \"out\", \"line\": [[-2.4, 8], [0, 8]]}],\n"
+    "  \"groups\": [{\"count\": %d, \"area\": {\"rect\": [8.4, -4.2, %g, 1.8]},\n"
+    "    \"speed\": {\"normal\": [1.36, 0.15]}, \"to\": \"out\"%s}],\n"
+    "  \"run\": {\"step\": 0.0625, \"duration\": 200}\n"
+    "}\n";
+
+char *th_corridor_corner(const th_corner_run *run, const th_models_choice *people) {
+    char choice[TH_CHOICE_TEXT];
+    th_choice_text(people, ", ", choice);
+    double back = 8.4 + run->people / (3.0 * 6.0);
+    return print(CORNER, -1.2 - run->entrance / 2, -1.2 + run->entrance / 2, back + 0.5,
+                 run->people, back, choice);
+}
+
 // ---- measured
 
 static th_result measure(const char *path, double fps, const th_corridor_window *window,
@@ -441,29 +492,31 @@ static th_result measure(const char *path, double fps, const th_corridor_window 
 }
 
 static th_result run_in(const char *path, const char *scene_text, uint64_t seed,
-                        const th_corridor_window *window, th_corridor_result *result,
+                        const th_corridor_window *windows, int count, th_corridor_result *results,
                         th_error *error) {
     th_scene *scene = NULL;
     th_result done =
         th_scene_load_json(scene_text, strlen(scene_text), "corridor", NULL, NULL, &scene, error);
     if (done != TH_OK) return done;
     th_statistics statistics = {0};
-    done = th_record_run(th_scene_view_of(scene), seed, window->until, path, &statistics, error);
-    result->waiting = statistics.waiting_to_enter;
-    if (done == TH_OK)
-        done = measure(path, 1.0 / th_scene_view_of(scene)->run.step, window, result, error);
+    done = th_record_run(th_scene_view_of(scene), seed, windows->until, path, &statistics, error);
+    for (int k = 0; k < count && done == TH_OK; ++k) {
+        results[k].waiting = statistics.waiting_to_enter;
+        done =
+            measure(path, 1.0 / th_scene_view_of(scene)->run.step, &windows[k], &results[k], error);
+    }
     th_scene_destroy(scene);
     return done;
 }
 
-th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *window,
-                          th_corridor_result *result, th_error *error) {
-    *result = (th_corridor_result){0};
+th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *windows,
+                          int count, th_corridor_result *results, th_error *error) {
+    for (int k = 0; k < count; ++k) results[k] = (th_corridor_result){0};
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for the scene");
     char path[TH_RECORD_PATH];
     th_result done = th_record_folder_make(path, error);
     if (done != TH_OK) return done;
-    done = run_in(path, scene, seed, window, result, error);
+    done = run_in(path, scene, seed, windows, count, results, error);
     th_record_folder_remove(path);
     return done;
 }

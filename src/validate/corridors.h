@@ -4,7 +4,7 @@
 #include "observe/survey.h"
 #include "throng/record.h"
 #include "throng/throng.h"
-#include "validate/measured.h"
+#include "validate/diagram.h"
 #include "validate/validate.h"
 
 // ---- a corridor without ends
@@ -66,6 +66,10 @@ char *th_corridor_one_way(const th_uo180_run *run, const th_corridor_people *peo
 char *th_corridor_both_ways(double rate, const th_corridor_people *people);
 // The corridor of 3 m of a measured run, its entrances and its inflows.
 char *th_corridor_two_way_300(const th_two_way_run *run, const th_corridor_people *people);
+// The same with the ground before its ends, where people leave sideways past those who come in.
+char *th_corridor_two_way_ends(const th_two_way_run *run, const th_corridor_people *people);
+// Two corridors of 2.4 m at a right angle, and the crowd that waits before them.
+char *th_corridor_corner(const th_corner_run *run, const th_models_choice *people);
 
 typedef struct th_corridor_window {
     const char *area;   // WKT, where density and speed are measured
@@ -84,8 +88,9 @@ typedef struct th_corridor_result {
     double lanes;                                 // th_lane_order; NaN: not asked for
     uint64_t waiting;                             // people due that found no room to come in
 } th_corridor_result;
-th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *window,
-                          th_corridor_result *result, th_error *error);
+// One run, measured in several windows; it lasts as long as the first of them.
+th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *windows,
+                          int count, th_corridor_result *results, th_error *error);
 
 // Order of lanes in an area, mean over people and frames: ((like - against) / (like + against))^2 over
 // people with neighbours at most 0.3 m to the side; like and against are how many of these walk the same

@@ -6,11 +6,12 @@
 #include "formula/weidmann.h"
 #include "record/moment.h"
 #include "report/folder.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include "throng/scene_view.h"
 #include "validate/corridors.h"
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -489,3 +490,110 @@ th_result th_diagram_figure(const th_diagram *d, const char *path, th_error *err
     for (int k = 0; k < SERIES_MOST; ++k) release(&all[k]);
     return result;
 }
+
+// ---- measured tables
+
+// Tables of measured densities and speeds. The numbers of the open corridor, the BaSiGo corridors and the
+// bottleneck are means over the recordings named (`throng measure` prints them again from the files); those
+// of the ring are every fourth of the published pairs.
+
+// Classes of 0.5 /m2 over all nine runs, 6767 frames.
+static const th_measured_point uo180[] = {
+    {0.25, 1.357, 0.149}, {0.75, 1.343, 0.147}, {1.25, 1.117, 0.164}, {1.75, 0.850, 0.199},
+    {2.25, 0.571, 0.174}, {2.75, 0.398, 0.110}, {3.25, 0.310, 0.042}, {3.75, 0.284, 0.041},
+};
+static const th_measured_point uo180_means[] = {
+    {0.61, 1.34, 0}, {0.58, 1.39, 0}, {0.72, 1.35, 0}, {1.14, 1.20, 0}, {1.56, 1.00, 0},
+    {3.06, 0.30, 0}, {2.46, 0.41, 0}, {2.06, 0.65, 0}, {1.68, 0.96, 0},
+};
+static const th_measured_point uni500[] = {{0.25, 1.422, 0.129}, {0.75, 1.352, 0.143}};
+static const th_measured_point bi400[] = {
+    {0.75, 1.035, 0.066}, {1.25, 1.013, 0.053}, {1.75, 1.001, 0.042}};
+static const th_measured_point ao300[] = {
+    {3.25, 0.438, 0.016}, {3.75, 0.415, 0.017}, {4.25, 0.407, 0.010}, {4.75, 0.375, 0.024},
+    {5.25, 0.332, 0.028}, {5.75, 0.332, 0.022}, {6.25, 0.333, 0.017}};
+static const th_measured_point ug180[] = {
+    {0.267, 1.119, 0}, {0.285, 1.235, 0}, {0.389, 1.167, 0}, {0.213, 1.191, 0}, {0.270, 1.125, 0},
+    {0.309, 1.089, 0}, {0.209, 1.112, 0}, {0.322, 1.236, 0}, {0.415, 1.201, 0}, {0.192, 1.206, 0},
+    {0.128, 1.199, 0}, {0.227, 1.015, 0}, {0.302, 1.041, 0}, {0.333, 1.058, 0}, {0.410, 1.140, 0},
+    {0.491, 1.096, 0}, {0.540, 1.122, 0}, {0.397, 1.038, 0}, {0.592, 1.034, 0}, {0.876, 0.966, 0},
+    {0.480, 1.073, 0}, {0.362, 1.011, 0}, {0.721, 1.027, 0}, {0.700, 1.020, 0}, {0.379, 1.005, 0},
+    {0.500, 1.031, 0}, {0.888, 0.956, 0}, {0.480, 0.995, 0}, {0.349, 1.068, 0}, {0.549, 1.051, 0},
+    {0.701, 0.952, 0}, {1.743, 0.805, 0}, {1.184, 0.790, 0}, {1.057, 0.763, 0}, {0.870, 0.779, 0},
+    {1.340, 0.767, 0}, {1.175, 0.710, 0}, {0.996, 0.681, 0}, {1.288, 0.775, 0}, {1.599, 0.812, 0},
+    {1.429, 0.829, 0}, {1.110, 0.848, 0}, {1.091, 0.823, 0}, {0.706, 0.778, 0}, {1.294, 0.791, 0},
+    {1.262, 0.765, 0}, {1.380, 0.547, 0}, {1.379, 0.553, 0}, {1.513, 0.514, 0}, {1.914, 0.509, 0},
+    {1.311, 0.521, 0}, {1.368, 0.596, 0}, {1.916, 0.518, 0}, {1.459, 0.534, 0}, {2.324, 0.392, 0},
+    {2.610, 0.492, 0}, {2.189, 0.295, 0}, {2.110, 0.425, 0}, {2.535, 0.255, 0}, {2.297, 0.268, 0},
+    {2.426, 0.321, 0}, {2.669, 0.419, 0}, {2.193, 0.469, 0}, {1.775, 0.501, 0}, {1.735, 0.610, 0},
+    {1.822, 0.581, 0}, {1.999, 0.554, 0}, {1.713, 0.498, 0}, {1.689, 0.528, 0}, {1.569, 0.570, 0},
+    {1.548, 0.551, 0}, {1.653, 0.515, 0}, {2.041, 0.512, 0}, {2.162, 0.531, 0}, {2.327, 0.485, 0},
+    {2.800, 0.291, 0}, {2.881, 0.375, 0}, {3.010, 0.332, 0}, {3.033, 0.213, 0}, {3.212, 0.241, 0},
+    {3.353, 0.221, 0}, {3.014, 0.291, 0}, {3.137, 0.245, 0}, {3.565, 0.221, 0}, {3.601, 0.234, 0},
+    {3.640, 0.207, 0}, {3.526, 0.175, 0}, {3.371, 0.170, 0}, {3.192, 0.199, 0}, {3.283, 0.248, 0},
+    {3.403, 0.237, 0}, {3.761, 0.073, 0}, {4.416, 0.064, 0}, {4.508, 0.040, 0}, {4.260, 0.130, 0},
+    {3.689, 0.253, 0}, {3.918, 0.209, 0}, {3.607, 0.156, 0}, {3.519, 0.231, 0}, {3.867, 0.160, 0},
+    {4.018, 0.077, 0}, {4.037, 0.062, 0}, {4.043, 0.049, 0}, {4.081, 0.027, 0}, {4.124, 0.045, 0},
+    {4.200, 0.062, 0}, {4.251, 0.043, 0}, {4.028, 0.065, 0}, {3.506, 0.133, 0}, {3.600, 0.134, 0},
+    {4.113, 0.183, 0},
+};
+
+#define HERMES "Juelich archive of pedestrian dynamics, Hermes 2009; Zhang et al. 2011"
+#define BASIGO "BaSiGo 2013; trajectories as in PedPy (MIT)"
+#define COUNT(points) (int)(sizeof(points) / sizeof *(points))
+static const th_measured_set sets[] = {
+    {"uo180", "people, open corridor 1.8 m (uo180)", HERMES "; trajectories as in PedPy (MIT)",
+     uo180, COUNT(uo180)},
+    {"uo180_runs", "people, the nine runs of uo180", HERMES "; trajectories as in PedPy (MIT)",
+     uo180_means, COUNT(uo180_means)},
+    {"ug180", "people, ring 1.8 m (ug180)", HERMES "; pairs as in jpscore (LGPL-3), every fourth",
+     ug180, COUNT(ug180)},
+    {"uni500", "people, one way in 5 m (UNI_CORR_500_01)", BASIGO, uni500, COUNT(uni500)},
+    {"bi400", "people, both ways in 4 m (bi_corr_400_b_03)", BASIGO, bi400, COUNT(bi400)},
+    {"ao300", "people before a bottleneck of 3 m (AO_300)",
+     "Hermes 2009; trajectories as in jpsreport (LGPL-3)", ao300, COUNT(ao300)},
+};
+
+const th_measured_set *th_measured_sets(int *count) {
+    *count = COUNT(sets);
+    return sets;
+}
+
+const th_measured_set *th_measured_find(const char *name) {
+    for (int k = 0; k < COUNT(sets); ++k)
+        if (strcmp(sets[k].name, name) == 0) return &sets[k];
+    return NULL;
+}
+
+// Inflow: people per second over y = 5 m, middle three fifths of them; for the entrance of 1.8 m that of
+// the run with an exit as wide, where no jam reaches back.
+const th_uo180_run th_uo180_runs[TH_UO180_RUNS] = {
+    {"050-180-180", 0.50, 1.80, 1.19, 61, 0.61, 1.34, 0.81},
+    {"060-180-180", 0.60, 1.80, 1.39, 66, 0.58, 1.39, 0.79},
+    {"070-180-180", 0.70, 1.80, 1.55, 111, 0.72, 1.35, 0.96},
+    {"100-180-180", 1.00, 1.80, 2.51, 121, 1.14, 1.20, 1.36},
+    {"145-180-180", 1.45, 1.80, 2.95, 175, 1.56, 1.00, 1.54},
+    {"180-180-180", 1.80, 1.80, 3.06, 220, 1.68, 0.96, 1.61},
+    {"180-180-120", 1.80, 1.20, 3.06, 170, 2.06, 0.65, 1.32},
+    {"180-180-095", 1.80, 0.95, 3.06, 159, 2.46, 0.41, 1.00},
+    {"180-180-070", 1.80, 0.70, 3.06, 148, 3.06, 0.30, 0.93},
+};
+
+const th_single_file_band th_single_file_bands[TH_SINGLE_FILE_BANDS] = {
+    {0.2989, 0.8395, 1.1595, 1.4725}, {0.4989, 0.7083, 1.0910, 1.3887},
+    {0.6989, 0.5978, 0.9748, 1.3053}, {0.8989, 0.4475, 0.7472, 1.1008},
+    {1.0989, 0.3157, 0.5195, 0.8395}, {1.2989, 0.1872, 0.3925, 0.6077},
+    {1.4989, 0.1120, 0.2733, 0.4850}, {1.6989, 0.0705, 0.1988, 0.3822},
+    {1.8989, 0.0480, 0.1577, 0.3140}, {2.0989, 0.0347, 0.1313, 0.2702},
+};
+
+// Means of all 434 pairs of the ring in classes of 0.5 /m2 with ten pairs or more.
+const th_measured_point th_ug180_classes[TH_UG180_CLASSES] = {
+    {0.25, 1.108, 0.083}, {0.75, 0.941, 0.116}, {1.25, 0.703, 0.120},
+    {1.75, 0.561, 0.080}, {2.25, 0.418, 0.106}, {2.75, 0.349, 0.063},
+    {3.25, 0.226, 0.039}, {3.75, 0.168, 0.051}, {4.25, 0.063, 0.039}};
+// Means of the 2746 pairs of twelve runs in classes of 0.25 /m with a hundred pairs or more.
+const th_measured_point th_caserne_classes[TH_CASERNE_CLASSES] = {
+    {0.50, 0.974, 0.157}, {0.75, 0.887, 0.127}, {1.00, 0.734, 0.176},
+    {1.25, 0.448, 0.085}, {1.50, 0.286, 0.093}, {1.75, 0.200, 0.050},
+    {2.00, 0.119, 0.038}, {2.25, 0.064, 0.044}, {2.50, 0.057, 0.036}};

@@ -134,7 +134,7 @@ static void add_points(th_door_scene *scene, turn t, const double (*points)[2], 
             t.sine * points[k][0] + t.cosine * points[k][1]);
 }
 
-void th_scene_room(th_door_scene *scene, int people, double width, uint64_t seed,
+void th_scene_room(th_door_scene *scene, int people, double width, int goals, uint64_t seed,
                    const th_models_choice *choice) {
     const double golden = 0.618033988749895, thick = 0.2, deep = 3; // [-], [m]
     double half = 0.5 * sqrt(fmax(people, 16.0)),
@@ -155,10 +155,10 @@ void th_scene_room(th_door_scene *scene, int people, double width, uint64_t seed
                                 {0, high},
                                 {0, half},
                                 {-2 * half, half}};
-    const double out[][2] = {{thick + deep - 1, -half},
-                             {thick + deep, -half},
-                             {thick + deep, half},
-                             {thick + deep - 1, half}};
+    const double near = goals > 1 ? thick : thick + deep - 1, far = thick + deep;
+    const double bottom = goals > 1 ? 1 - half : half;
+    const double out[][2] = {{near, -half}, {far, -half}, {far, bottom}, {near, bottom}};
+    const double other[][2] = {{near, half - 1}, {far, half - 1}, {far, half}, {near, half}};
     // A crowd stands anywhere; a person alone comes from the far wall, so that times compare.
     double front = people > 1 ? 0 : 0.7 - 2 * half;
     const double start[][2] = {
@@ -169,9 +169,20 @@ void th_scene_room(th_door_scene *scene, int people, double width, uint64_t seed
     add_points(scene, t, ground, 12);
     add(scene, "]}], \"exits\": [{\"id\": \"out\", \"area\": [");
     add_points(scene, t, out, 4);
-    add(scene, "]}],\n\"groups\": [{\"count\": %d, \"area\": [", people);
-    add_points(scene, t, start, 4);
-    add(scene, "], \"to\": \"out\"%s}]}\n", models);
+    add(scene, "]}");
+    if (goals > 1) {
+        add(scene, ", {\"id\": \"other\", \"area\": [");
+        add_points(scene, t, other, 4);
+        add(scene, "]}");
+    }
+    add(scene, "],\n\"groups\": [");
+    for (int g = 0; g < goals; ++g) {
+        int count = g == 0 ? people - people / goals * (goals - 1) : people / goals;
+        add(scene, "%s{\"count\": %d, \"area\": [", g > 0 ? ", " : "", count);
+        add_points(scene, t, start, 4);
+        add(scene, "], \"to\": \"%s\"%s}", g == 0 ? "out" : "other", models);
+    }
+    add(scene, "]}\n");
 }
 
 // ---- tracks, and flow, density and smoothness read from them
@@ -298,7 +309,7 @@ static double mean_detour(const th_walkers *walkers) {
     double sum = 0;
     int count = 0;
     for (int k = 0; k < walkers->count; ++k) {
-        // [m] Who has not got anywhere has no way to compare.
+        // [m] Without a path there is nothing to compare.
         if (th_walker_distance(&walkers->all[k]) < 1) continue;
         sum += th_walker_detour(&walkers->all[k]);
         ++count;

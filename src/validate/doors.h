@@ -39,8 +39,9 @@ void th_scene_hermes(th_door_scene *scene, const th_models_choice *choice);
 // 2012: ten rows to each side of an aisle of 2 m, 15 seats each, 300 people; a tunnel of 2 m.
 void th_scene_grandstand(th_door_scene *scene, const th_models_choice *choice);
 // A room with one door and a hall behind it, turned and the door moved along its wall by the seed, so that nothing
-// is along the axes: `people` at 1 /m2, a wall of 0.2 m.
-void th_scene_room(th_door_scene *scene, int people, double width, uint64_t seed,
+// is along the axes: `people` at 1 /m2, a wall of 0.2 m. One goal lies straight ahead behind the door; of two goals one
+// lies to either side, and half of the people want to go to each.
+void th_scene_room(th_door_scene *scene, int people, double width, int goals, uint64_t seed,
                    const th_models_choice *choice);
 
 // ---- one run of a small crowd, kept whole: positions sixteen times a second, and what can be read from them

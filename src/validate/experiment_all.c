@@ -5,15 +5,16 @@
 #include "core/error.h"
 #include "core/statistics.h"
 #include "validate/corridors.h"
+#include "validate/diagram.h"
 #include "validate/doors.h"
 #include "validate/experiments.h"
-#include "validate/measured.h"
+#include "validate/halls.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // What one run found. Which number stands where is the family's own business.
-enum { NUMBERS = 3 };
+enum { NUMBERS = 5 };
 typedef struct all_found {
     double number[NUMBERS];
     th_fundamental_bin bins[TH_CORRIDOR_CLASSES]; // sums; corridors only
@@ -113,7 +114,7 @@ static th_result walk_one_way(const th_experiment_settings *settings, int place,
                                  .until = people.inflow_time};
     char *scene = th_corridor_one_way(&th_uo180_runs[place], &people);
     th_corridor_result result;
-    th_result done = th_corridor_run(scene, seed, &window, &result, error);
+    th_result done = th_corridor_run(scene, seed, &window, 1, &result, error);
     free(scene);
     found->number[0] = result.mean.density;
     found->number[1] = result.mean.speed;
@@ -241,22 +242,34 @@ static void judge_rimea(th_all_study *study, const all_found *found, int seeds) 
 
 enum { BI400 = TH_TWO_WAY_300, TWO_WAY_PLACES };
 
-static th_result walk_two_way(const th_experiment_settings *settings, int place, uint64_t seed,
-                              all_found *found, th_error *error) {
-    th_corridor_people people = {settings->choice, 110.0};
-    th_corridor_window window = {.area = place == BI400 ? "POLYGON ((-1 0, 1 0, 1 4, -1 4, -1 0))"
-                                                        : "POLYGON ((0 -1, 3 -1, 3 1, 0 1, 0 -1))",
-                                 .from = 30.0,
-                                 .until = people.inflow_time};
-    char *scene = place == BI400 ? th_corridor_both_ways(2.0, &people)
-                                 : th_corridor_two_way_300(&th_two_way_300[place], &people);
+// Runs and frees the scene, with streams through the box `area`.
+static th_result meet(char *scene, const char *area, double until, uint64_t seed, all_found *found,
+                      th_error *error) {
+    th_corridor_window window = {.area = area, .from = 30.0, .until = until};
     th_corridor_result result;
-    th_result done = th_corridor_run(scene, seed, &window, &result, error);
+    th_result done = th_corridor_run(scene, seed, &window, 1, &result, error);
     free(scene);
     found->number[0] = result.mean.flow;
     found->number[1] = result.mean.density;
     found->number[2] = result.late.flow;
     return done;
+}
+
+static th_result walk_two_way(const th_experiment_settings *settings, int place, uint64_t seed,
+                              all_found *found, th_error *error) {
+    th_corridor_people people = {settings->choice, 110.0};
+    if (place == BI400)
+        return meet(th_corridor_both_ways(2.0, &people), "POLYGON ((-1 0, 1 0, 1 4, -1 4, -1 0))",
+                    people.inflow_time, seed, found, error);
+    return meet(th_corridor_two_way_300(&th_two_way_300[place], &people),
+                "POLYGON ((0 -1, 3 -1, 3 1, 0 1, 0 -1))", people.inflow_time, seed, found, error);
+}
+
+static th_result walk_two_way_ends(const th_experiment_settings *settings, int place, uint64_t seed,
+                                   all_found *found, th_error *error) {
+    th_corridor_people people = {settings->choice, 110.0};
+    return meet(th_corridor_two_way_ends(&th_two_way_300[place], &people),
+                "POLYGON ((0 -1, 3 -1, 3 1, 0 1, 0 -1))", people.inflow_time, seed, found, error);
 }
 
 static th_measured_state two_way_people(int place) {
@@ -266,9 +279,10 @@ static th_measured_state two_way_people(int place) {
 }
 
 // A jam: in the last quarter of the time less than half of people's flow.
-static void judge_two_way(th_all_study *study, const all_found *found, int seeds) {
+static void judge_streams(th_all_study *study, const all_found *found, int seeds, const char *row,
+                          int places) {
     int jams = 0;
-    for (int p = 0; p < TWO_WAY_PLACES; ++p) {
+    for (int p = 0; p < places; ++p) {
         char what[96], name[48];
         th_measured_state people = two_way_people(p);
         const all_found *own = found + p * seeds;
@@ -277,14 +291,14 @@ static void judge_two_way(th_all_study *study, const all_found *found, int seeds
         else
             snprintf(name, sizeof name, "3 m, entrances of %.2f m", th_two_way_300[p].entrance);
         snprintf(what, sizeof what, "flow [1/(m s)], %s", name);
-        th_all_near(study, "two_way", what, people.flow, summary_of(own, seeds, 0), 2, 0.15);
+        th_all_near(study, row, what, people.flow, summary_of(own, seeds, 0), 2, 0.15);
         snprintf(what, sizeof what, "density [1/m2], %s", name);
-        th_all_near(study, "two_way", what, people.density, summary_of(own, seeds, 1), 2, 0.25);
+        th_all_near(study, row, what, people.density, summary_of(own, seeds, 1), 2, 0.25);
         for (int k = 0; k < seeds; ++k) jams += !(own[k].number[2] >= 0.5 * people.flow);
     }
     char remark[64];
-    snprintf(remark, sizeof remark, "of %d runs", TWO_WAY_PLACES * seeds);
-    add_row(study, &(all_row){.name = "two_way",
+    snprintf(remark, sizeof remark, "of %d runs", places * seeds);
+    add_row(study, &(all_row){.name = row,
                               .what = "jams",
                               .remark = remark,
                               .bar = "none",
@@ -293,7 +307,55 @@ static void judge_two_way(th_all_study *study, const all_found *found, int seeds
                               .pass = jams == 0});
 }
 
-// ---- all of them
+static void judge_two_way(th_all_study *study, const all_found *found, int seeds) {
+    judge_streams(study, found, seeds, "two_way", TWO_WAY_PLACES);
+}
+
+static void judge_two_way_ends(th_all_study *study, const all_found *found, int seeds) {
+    judge_streams(study, found, seeds, "two_way_ends", TH_TWO_WAY_300);
+}
+
+// ---- around a corner
+
+static th_result walk_corner(const th_experiment_settings *settings, int place, uint64_t seed,
+                             all_found *found, th_error *error) {
+    // The first need 10 s to the second box; half a minute later the last of the crowd come.
+    const th_corridor_window windows[2] = {{.area = "POLYGON ((1 -2.4, 3 -2.4, 3 0, 1 0, 1 -2.4))",
+                                            .direction = {-1.0, 0.0},
+                                            .from = 20.0,
+                                            .until = 50.0},
+                                           {.area = "POLYGON ((-2.4 1, 0 1, 0 3, -2.4 3, -2.4 1))",
+                                            .direction = {0.0, 1.0},
+                                            .from = 20.0,
+                                            .until = 50.0}};
+    char *scene = th_corridor_corner(&th_corner_240[place], &settings->choice);
+    th_corridor_result results[2];
+    th_result done = th_corridor_run(scene, seed, windows, 2, results, error);
+    free(scene);
+    for (int k = 0; k < 2; ++k) {
+        found->number[2 * k] = results[k].mean.flow;
+        found->number[2 * k + 1] = results[k].mean.density;
+    }
+    return done;
+}
+
+static void judge_corner(th_all_study *study, const all_found *found, int seeds) {
+    for (int p = 0; p < TH_CORNER_240; ++p)
+        for (int k = 0; k < 2; ++k) {
+            const th_corner_run *run = &th_corner_240[p];
+            const th_measured_state *people = k == 0 ? &run->before : &run->after;
+            const char *where = k == 0 ? "before" : "behind";
+            char what[96];
+            snprintf(what, sizeof what, "flow [1/(m s)] %s it, entrance of %.1f m", where,
+                     run->entrance);
+            th_all_near(study, "corner", what, people->flow,
+                        summary_of(found + p * seeds, seeds, 2 * k), 2, 0.15);
+            snprintf(what, sizeof what, "density [1/m2] %s it, entrance of %.1f m", where,
+                     run->entrance);
+            th_all_near(study, "corner", what, people->density,
+                        summary_of(found + p * seeds, seeds, 2 * k + 1), 2, 0.25);
+        }
+}
 
 // ---- doors
 
@@ -373,11 +435,67 @@ static void judge_doors(th_all_study *study, const all_found *found, int seeds) 
                               .pass = behind == 0});
 }
 
+// ---- halls in which people choose their way
+
+static const char *const halls[] = {"station", "hall",      "four_ways",
+                                    "clump",   "two_exits", "two_exits_two_levels"};
+enum { HALLS = sizeof halls / sizeof *halls, MEETINGS = 4 };
+enum { DELAY, HELD_UP, DENSEST, EVEN, NOT_OUT };
+
+static th_result walk_hall(const th_experiment_settings *settings, int place, uint64_t seed,
+                           all_found *found, th_error *error) {
+    th_hall_found hall;
+    th_result done = th_hall_run(halls[place], &settings->choice, seed, &hall, error);
+    found->number[DELAY] = hall.delay;
+    found->number[HELD_UP] = hall.held_up;
+    found->number[DENSEST] = hall.density;
+    found->number[EVEN] = 1 - hall.first / hall.last;
+    found->number[NOT_OUT] = hall.inside;
+    return done;
+}
+
+static void add_most(th_all_study *study, const char *what, const char *bar, const all_found *found,
+                     int seeds, int number, int decimals, double most, bool worst) {
+    th_sample_summary own = summary_of(found, seeds, number);
+    add_row(study, &(all_row){.name = "halls",
+                              .what = what,
+                              .bar = bar,
+                              .remark = worst ? "the worst of all seeds counts" : NULL,
+                              .people = NOTHING,
+                              .own = own,
+                              .decimals = decimals,
+                              .pass = (worst ? own.max : own.mean) <= most});
+}
+
+static void judge_halls(th_all_study *study, const all_found *found, int seeds) {
+    char what[96];
+    for (int p = 0; p < HALLS; ++p) {
+        const all_found *own = found + p * seeds;
+        snprintf(what, sizeof what, "people left behind, %s", halls[p]);
+        add_most(study, what, "none", own, seeds, NOT_OUT, 0, 0, true);
+        if (p >= MEETINGS) {
+            snprintf(what, sizeof what, "last person of the exits apart [-], %s", halls[p]);
+            add_most(study, what, "<= 0.15", own, seeds, EVEN, 2, 0.15, false);
+            continue;
+        }
+        snprintf(what, sizeof what, "longest below 0.2 of the own speed [s], %s", halls[p]);
+        add_most(study, what, "<= 20 s", own, seeds, HELD_UP, 1, 20, true);
+        snprintf(what, sizeof what, "highest density [1/m2], %s", halls[p]);
+        if (p == 0)
+            add_most(study, what, "<= 4.5", own, seeds, DENSEST, 1, 4.5, true);
+        else {
+            snprintf(what, sizeof what, "time over time alone [-], %s", halls[p]);
+            add_most(study, what, "<= 1.5", own, seeds, DELAY, 2, 1.5, false);
+        }
+    }
+}
+
 // ---- rooms that must empty
 
 typedef struct crowded_room {
     int people;
     double width; // of the door [m]
+    int goals;    // behind it, 1 or 2
 } crowded_room;
 
 // Until the room is empty; NaN where people are inside after `longest`.
@@ -385,7 +503,7 @@ static th_result empty_room(const th_experiment_settings *settings, crowded_room
                             double step, double longest, double *time, th_error *error) {
     th_door_scene *text = malloc(sizeof *text);
     if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_scene_room(text, r.people, r.width, seed, &settings->choice);
+    th_scene_room(text, r.people, r.width, r.goals, seed, &settings->choice);
     th_scene *scene = NULL;
     th_world *world = NULL;
     th_world_def def = th_world_def_default();
@@ -410,7 +528,7 @@ enum { WIDTHS = sizeof widths / sizeof *widths };
 // Ten times what people need at 1.2 /s, and enough for a walk.
 static th_result walk_room(const th_experiment_settings *settings, int people, int place,
                            uint64_t seed, all_found *found, th_error *error) {
-    return empty_room(settings, (crowded_room){people, widths[place]}, seed, 0.1,
+    return empty_room(settings, (crowded_room){people, widths[place], 1}, seed, 0.1,
                       60 + 10 * people / 1.2, &found->number[0], error);
 }
 
@@ -458,9 +576,45 @@ static void judge_300(th_all_study *study, const all_found *found, int seeds) {
     judge_rooms(study, found, seeds, "300 people");
 }
 
+// ---- narrow doors: one goal behind them or two, steps of three lengths. The seed turns the room.
+
+static const double narrow[] = {0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2}; // [m]
+static const double narrow_steps[] = {0.05, 0.0625, 0.1};                       // [s]
+enum { NARROW = sizeof narrow / sizeof *narrow, NARROW_STEPS = 3, NARROW_PLACES = NARROW * 6 };
+
+// A twentieth of a person a second: a tenth of what people do at the narrowest of these doors.
+static th_result walk_narrow(const th_experiment_settings *settings, int place, uint64_t seed,
+                             all_found *found, th_error *error) {
+    crowded_room room = {40, narrow[place / 6], 1 + place / NARROW_STEPS % 2};
+    return empty_room(settings, room, seed, narrow_steps[place % NARROW_STEPS], 800,
+                      &found->number[0], error);
+}
+
+static void judge_narrow(th_all_study *study, const all_found *found, int seeds) {
+    int all_locked = 0;
+    for (int p = 0; p < NARROW_PLACES; p += NARROW_STEPS) {
+        int locked = 0;
+        for (int k = 0; k < NARROW_STEPS * seeds; ++k)
+            locked += isnan(found[p * seeds + k].number[0]);
+        char what[96], remark[96];
+        snprintf(what, sizeof what, "%.2f m, %s, three steps: runs that do not empty",
+                 narrow[p / 6], p / NARROW_STEPS % 2 ? "two goals" : "one goal");
+        all_locked += locked;
+        snprintf(remark, sizeof remark, "%d of %d so far", all_locked, (p + NARROW_STEPS) * seeds);
+        add_row(study, &(all_row){.name = "narrow",
+                                  .what = what,
+                                  .remark = remark,
+                                  .bar = "none",
+                                  .people = 0,
+                                  .own = th_all_single(locked, NARROW_STEPS * seeds),
+                                  .decimals = 0,
+                                  .pass = locked == 0});
+    }
+}
+
 // ---- time step
 
-static const crowded_room step_rooms[] = {{60, 0.8}, {60, 1.2}, {300, 1.0}};
+static const crowded_room step_rooms[] = {{60, 0.8, 1}, {60, 1.2, 1}, {300, 1.0, 1}};
 enum { STEP_ROOMS = sizeof step_rooms / sizeof *step_rooms };
 
 static th_result walk_steps(const th_experiment_settings *settings, int place, uint64_t seed,
@@ -490,10 +644,14 @@ static const all_family families[] = {
     {"single_file", TH_CASERNE_CLASSES, 10, 2, walk_caserne, judge_caserne},
     {"single_file", TH_SINGLE_FILE_BANDS, 3, 1, walk_rimea, judge_rimea},
     {"two_way", TWO_WAY_PLACES, 10, 2, walk_two_way, judge_two_way},
+    {"two_way_ends", TH_TWO_WAY_300, 10, 2, walk_two_way_ends, judge_two_way_ends},
+    {"corner", TH_CORNER_240, 10, 2, walk_corner, judge_corner},
     {"doors", DOORS, 10, 2, walk_door, judge_doors},
+    {"halls", HALLS, 10, 2, walk_hall, judge_halls},
     {"lock_ups", WIDTHS, 40, 10, walk_lone, judge_lone},
     {"lock_ups", WIDTHS, 40, 10, walk_60, judge_60},
     {"lock_ups", WIDTHS, 10, 2, walk_300, judge_300},
+    {"narrow", NARROW_PLACES, 10, 1, walk_narrow, judge_narrow},
     {"time_step", STEP_ROOMS, 3, 1, walk_steps, judge_steps},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -568,8 +726,8 @@ th_result th_experiment_all(const th_experiment_settings *settings,
                             "%d of %d met", study.bars - study.missed, study.bars);
     if (done == TH_OK && !stopped && study.bars == 0)
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "no row begins with '%s'; there are one_way, single_file, two_way, doors, "
-                       "lock_ups and time_step",
+                       "no row begins with '%s'; there are one_way, single_file, two_way, "
+                       "two_way_ends, corner, doors, halls, lock_ups, narrow and time_step",
                        settings->only);
     return done;
 }

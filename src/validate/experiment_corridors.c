@@ -4,7 +4,6 @@
 #include "validate/corridors.h"
 #include "validate/diagram.h"
 #include "validate/experiments.h"
-#include "validate/measured.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -505,7 +504,7 @@ static th_result walk_one_way(void *context, int index, th_error *error) {
     th_corridor_people people = people_of(s, index / s->runs);
     char *scene = th_corridor_one_way(run_of(s, index % s->runs), &people);
     th_result done =
-        th_corridor_run(scene, s->settings->seed, &s->window, &s->results[index], error);
+        th_corridor_run(scene, s->settings->seed, &s->window, 1, &s->results[index], error);
     free(scene);
     return done;
 }
@@ -606,7 +605,7 @@ static th_result walk_both_ways(void *context, int index, th_error *error) {
     th_corridor_people people = people_of(s, index / s->runs);
     char *scene = th_corridor_both_ways(RATES[index % s->runs], &people);
     th_result done =
-        th_corridor_run(scene, s->settings->seed, &s->window, &s->results[index], error);
+        th_corridor_run(scene, s->settings->seed, &s->window, 1, &s->results[index], error);
     free(scene);
     return done;
 }

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "draw/chart.h"
+#include "validate/diagram.h"
 #include "validate/doors.h"
 #include "validate/experiments.h"
-#include "validate/measured.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/pool.h"
-#include "report/tables.h"
+#include "report/report.h"
 #include <math.h>
-#include <omp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@ typedef struct th_experiment_settings {
     int jobs;        // runs side by side, at least 1; no result depends on it
     uint64_t seed;   // of the first crowd
     // Of `all` only:
-    th_models_choice choice; // whom it judges
+    th_models_choice choice; // models that it judges
     const char *only;        // the beginning of the rows' first word; NULL: all rows
 } th_experiment_settings;
 
@@ -90,7 +90,7 @@ th_models_choice th_experiment_choice(const th_experiment_model *model);
 typedef struct th_all_study {
     const th_experiment_settings *settings;
     th_experiment_table *table;
-    char configuration[200]; // whom it judges: the first cell of every row
+    char configuration[200]; // models that it judges: the first cell of every row
     int bars, missed;
 } th_all_study;
 

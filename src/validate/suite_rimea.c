@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/statistics.h"
 #include "formula/weidmann.h"
-#include "validate/measured.h"
+#include "validate/diagram.h"
 #include "validate/suite_parts.h"
 #include <stdio.h>
 #include <string.h>

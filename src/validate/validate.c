@@ -1,7 +1,7 @@
 // The suites, a choice of their tests, and running them over the cores. SPDX-License-Identifier: Apache-2.0
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/pool.h"
+#include "core/system/system.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include "validate/suite_parts.h"

@@ -7,7 +7,6 @@
 #include "draw/chart.h"
 #include "draw/plan_drawing.h"
 #include "report/figures.h"
-#include "report/page.h"
 #include "report/text.h"
 #include "throng/scene_view.h"
 #include "validate/suite_parts.h"

@@ -2,9 +2,9 @@
 // nothing but places, masses and wishes is looked at.
 //
 // A model whose bodies are soft says how hard two press that overlap by so much (th_model.contact_force). All other
-// bodies are hard, and what holds them apart is worked out. Everybody under way leans on with m v0 / tau, the drive of
-// Helbing, Farkas and Vicsek 2000 (80 kg, 1.34 m/s: 214 N); who was told to stand braces alike. The velocities nearest to
-// these wishes with which nobody walks into somebody or something they touch are
+// bodies are hard, and what holds them apart is worked out. Agents under way lean on with m v0 / tau, the drive of
+// Helbing, Farkas and Vicsek 2000 (80 kg, 1.34 m/s: 214 N); agents told to stand brace alike. The velocities nearest to
+// these wishes with which no agent walks into an agent or wall that it touches are
 //     min sum_i m_i |w_i - u_i|^2 / 2   with   (w_i - w_j) . n_ij >= -gap / tau   for all that touch, walls too,
 // and its multipliers over tau are the contact forces: without friction, pushing only, handed on from body to body to a
 // wall or to who stands against them. It is what a crowd that pushes as hard as it wants to walk does to its members: who
@@ -25,7 +25,7 @@
 
 #define TOUCHING 0.02f // [m] clothes and flesh give that much
 #define TAU 0.5f       // [s] Helbing, Farkas, Vicsek 2000
-#define SMALL 1.0f     // [N] nobody's force changes by more in an iteration: found
+#define SMALL 1.0f     // [N] no force changes by more in an iteration: found
 enum { ITERATIONS = 300, SUM_BLOCK = 4096, WALLS_MAX = 16 };
 
 // Two that touch; n points from j to i. j -1: a wall.
@@ -35,7 +35,7 @@ typedef struct touch {
     float gap; // [m] negative: they overlap
 } touch;
 
-// Everybody in the order of the ids.
+// All agents in the order of the ids.
 typedef struct bodies {
     int count;
     const float *x, *y, *radius, *mass, *speed, *preferred_x, *preferred_y, *velocity_x,
@@ -56,7 +56,7 @@ typedef struct network {
     th_vec2 *velocity;
 } network;
 
-// ---- who touches whom
+// ---- touching pairs
 
 static float largest_radius(const bodies *people) {
     float largest = 0.0f;
@@ -68,9 +68,9 @@ typedef struct cell {
     int32_t column, row;
 } cell;
 
-// Everybody by cell, hashed: a plane without end has too many.
+// Agents by cell, hashed: a plane without end has too many.
 typedef struct buckets {
-    cell *cells;   // of everybody
+    cell *cells;   // of all agents
     int *start;    // per bucket
     int *list;     // people, by bucket and then by id
     uint32_t mask; // buckets - 1

@@ -4,7 +4,6 @@
 #include "plan/plan.h"
 #include "state/device.h"
 #include "throng/live.h"
-#include "world/fields.h"
 #include "world/measure.h"
 #include "world/spawn.h"
 #include "world/world.h"
@@ -67,7 +66,7 @@ static void clear_own_fields(const th_world *world, uint32_t i) {
     for (int f = 0; f < world->agents.own_count; ++f) ((uint32_t *)world->agents.own[f])[i] = 0;
 }
 
-// Another route begins with its first leg, also for who had arrived.
+// Another route begins with its first leg, also for agents that had arrived.
 static void set_route(th_world *world, const th_world *from, int group, int old_group, uint32_t i) {
     th_agents *agents = &world->agents;
     const th_group *now = &world->scene->groups[group], *then = &from->scene->groups[old_group];

@@ -1,11 +1,10 @@
 // Creating and destroying a world: all memory of a run is taken here. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/system/system.h"
 #include "plan/plan.h"
 #include "scene/place.h"
 #include "state/device.h"
 #include "throng/live.h"
-#include "world/fields.h"
 #include "world/measure.h"
 #include "world/world.h"
 #include <assert.h>
@@ -84,6 +83,7 @@ static void copy_groups(th_world *world) {
         memcpy(state->move_params, group->move.params, sizeof state->move_params);
         move = th_models(NULL)[state->move];
         state->body = th_model_body(move, state->move_params);
+        state->rigid = group->rigid;
         state->separates_pairs = move->separates_pairs;
         state->follows_route = follows_route(group);
         state->led = (group->decides & TH_DECIDES_AIM) != 0;
@@ -221,7 +221,7 @@ static bool allocate(th_world *world, int capacity, int own_fields) {
     TAKE(walls, scene->wall_count + 2 * TH_LIVE_WALL_MAX);
     TAKE(lines, th_counted_line_count(scene));
     TAKE(exits, scene->goal_count);
-    TAKE(events, TH_EVENT_MAX);
+    TAKE(events, th_event_max(world));
     TAKE(id_order, capacity);
 #undef TAKE
     return !arena->failed;
@@ -285,7 +285,7 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
     world->log = def->log;
     world->log_context = def->log_context;
     world->threads = def->threads ? def->threads : 1;
-    world->team.most = def->threads ? 0 : omp_get_num_procs();
+    world->team.most = def->threads ? 0 : th_core_count();
     world->seed = def->seed ? def->seed : scene->run.seed;
     world->step_length = def->step > 0.0 ? def->step : scene->run.step;
     world->dt = (float)world->step_length;
@@ -293,10 +293,17 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
     world->on_device = def->backend != TH_BACKEND_CPU;
     int own_fields = list_models(world);
     result = th_plan_world_create(world, error);
+    th_error trouble = {.code = TH_OK};
+    world->trouble = &trouble;
     if (result == TH_OK && !allocate(world, capacity, own_fields)) {
-        result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
-                         capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
+        result = trouble.code;
+        if (result != TH_OK && error) *error = trouble;
+        if (result == TH_OK)
+            result =
+                th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
+                        capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
     } else if (result == TH_OK) {
+        world->trouble = NULL;
         start_state(world);
         if (from)
             *lost = th_take_over(world, from);

@@ -1,4 +1,4 @@
-// What a scene asks of its models that they are known not to manage. The widths are those that tools/test-long found; the
+// What a scene asks of its models that they are known not to manage, and what of it has no effect. The widths are those that tools/test-long found; the
 // build makes limits_found.inc from docs/data/long_limits.csv. SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
 #include "space/rooms.h"
@@ -9,7 +9,7 @@
 
 typedef struct found {
     const char *move, *filter, *family;
-    float bodies; // least width from which on nobody is left behind
+    float bodies; // least width from which on no agent is left behind
 } found;
 static const found limits[] = {
 #include <limits_found.inc>
@@ -102,6 +102,7 @@ static void tell(doubt_list *list, const th_scene *scene, int group, const char 
     if (isfinite(limit)) snprintf(from, sizeof from, "below %.2g m", (double)limit);
     th_doubt *doubt = &list->doubts[list->count - 1];
     doubt->group = group;
+    doubt->no_effect = false;
     snprintf(doubt->text, sizeof doubt->text,
              "group \"%.40s\": a passage is %.2g m wide%s; %s%s%s leaves people behind for good in "
              "%spassages %s",
@@ -109,7 +110,18 @@ static void tell(doubt_list *list, const th_scene *scene, int group, const char 
              opponent ? "two-way " : "", from);
 }
 
-// A plan whose strokes or crowds nobody of the group heeds.
+// ---- what has no effect
+
+// A place for a sentence about something without effect; NULL: the list is full.
+static char *take_text(doubt_list *list, int group) {
+    if (list->count++ >= list->max) return NULL;
+    th_doubt *doubt = &list->doubts[list->count - 1];
+    doubt->group = group;
+    doubt->no_effect = true;
+    return doubt->text;
+}
+enum { TEXT = sizeof((th_doubt *)0)->text };
+
 static void tell_of_idle_plan(doubt_list *list, const th_scene *scene, int group) {
     const th_group *g = &scene->groups[group];
     const th_model *plan = th_models(NULL)[g->plan.model];
@@ -119,33 +131,159 @@ static void tell_of_idle_plan(doubt_list *list, const th_scene *scene, int group
         if (behave->left_to_plan > 0 &&
             (!behave->leaves_to_plan || behave->leaves_to_plan(g->behave[k].params)))
             continue;
-        if (list->count++ >= list->max) return;
-        th_doubt *doubt = &list->doubts[list->count - 1];
-        doubt->group = group;
-        snprintf(
-            doubt->text, sizeof doubt->text,
-            "group \"%.40s\": the plan \"%s\" has no effect: the behaviour \"%s\" leads people "
-            "who do not know the way, and nobody of the group does; let some know it, or "
-            "leave the plan out",
-            g->id, plan->name, behave->name);
+        char *text = take_text(list, group);
+        if (text)
+            snprintf(text, TEXT,
+                     "group \"%.40s\": the plan \"%s\" has no effect: the behaviour \"%s\" leads "
+                     "people who do not know the way, and nobody of the group does; let some know "
+                     "it, or leave the plan out",
+                     g->id, plan->name, behave->name);
     }
+}
+
+static bool uses(const th_group *group, int model) {
+    const th_model_choice *choice;
+    for (int k = 0; (choice = th_group_model(group, k)); ++k)
+        if (choice->model == model) return true;
+    return false;
+}
+
+static bool leads_to(const th_scene *scene, const th_group *group, int goal) {
+    for (int k = 0; k < group->route_count + group->detour_count; ++k) {
+        const th_target *target = &scene->targets[group->route[k]];
+        for (int g = 0; g < target->goal_count; ++g)
+            if (target->goals[g] == goal) return true;
+    }
+    return false;
+}
+
+static const th_item *item_of(const th_section *section, int i) {
+    const char *items = section->items;
+    return (const th_item *)(const void *)(items + (size_t)i * section->info->item_size);
+}
+
+static int goal_of(const th_scene *scene, const th_item *item) {
+    for (int g = 0; g < scene->goal_count; ++g)
+        if (scene->goals[g].item == item) return g;
+    return -1;
+}
+
+// The goal that an element names or is and that no group of the model goes to; -1: there is none.
+static int missed_goal(const th_scene *scene, const th_section *section, const th_item *item) {
+    int goals[2] = {section->info->detours ? goal_of(scene, item) : -1, -1};
+    for (int k = 0; k < section->info->key_count; ++k)
+        if (section->info->keys[k].kind == TH_KEY_GOAL)
+            goals[1] =
+                *(const int *)(const void *)((const char *)item + section->info->keys[k].offset);
+    for (int k = 0; k < 2; ++k) {
+        bool reached = goals[k] < 0;
+        for (int g = 0; g < scene->group_count && !reached; ++g)
+            reached = uses(&scene->groups[g], section->model) &&
+                      leads_to(scene, &scene->groups[g], goals[k]);
+        if (!reached) return goals[k];
+    }
+    return -1;
+}
+
+static const char *stage_word(const th_model *model) {
+    return model->stage == TH_STAGE_BEHAVE ? "behaviour" : th_stage_name(model->stage);
+}
+
+// A section that no group's model reads, elements for people who are not there, and models without the elements they need.
+static void tell_of_idle_section(doubt_list *list, const th_scene *scene,
+                                 const th_section *section) {
+    const th_section_info *info = section->info;
+    const th_model *model = th_models(NULL)[section->model];
+    int used = -1;
+    for (int g = 0; g < scene->group_count && used < 0; ++g)
+        if (uses(&scene->groups[g], section->model)) used = g;
+    char *text = NULL;
+    if (section->count > 0 && used < 0 && (text = take_text(list, -1)))
+        snprintf(text, TEXT,
+                 "\"%s\" has no effect: no group uses the %s \"%s\"; set it for a group, or leave "
+                 "\"%s\" out",
+                 info->name, stage_word(model), model->name, info->name);
+    if (section->count == 0 && used >= 0 && info->needed && (text = take_text(list, used)))
+        snprintf(
+            text, TEXT,
+            "group \"%.40s\": the %s \"%s\" has no effect: the scene has no \"%s\"; add one, or "
+            "leave the %s out",
+            scene->groups[used].id, stage_word(model), model->name, info->name, stage_word(model));
+    for (int i = 0; used >= 0 && i < section->count; ++i) {
+        const th_item *item = item_of(section, i);
+        int goal = missed_goal(scene, section, item);
+        if (goal < 0 || !(text = take_text(list, -1))) continue;
+        bool itself = scene->goals[goal].item == item;
+        snprintf(text, TEXT,
+                 "the %s \"%.40s\" has no effect: no group with the %s \"%s\" %s%.40s%s",
+                 info->item, item->id, stage_word(model), model->name,
+                 itself ? "cares for it" : "goes to \"", itself ? "" : scene->goals[goal].id,
+                 itself ? "" : "\"");
+    }
+}
+
+// Discomfort, directions or heights of the ground that no group's planner heeds.
+static void tell_of_idle_ground(doubt_list *list, const th_scene *scene, th_picture_kind kind) {
+    static const char *const words[] = {"discomfort", "guidance", "height"};
+    const char *what = NULL;
+    for (int z = 0; z < scene->zone_count && kind == TH_PICTURE_DISCOMFORT; ++z)
+        if (scene->zones[z].discomfort > 0.0f) what = "zones";
+    for (int p = 0; p < scene->picture_count; ++p)
+        if (scene->pictures[p].kind == kind) what = "pictures";
+    int count;
+    const th_model *const *models = th_models(&count);
+    for (int g = 0; g < scene->group_count; ++g)
+        if (models[scene->groups[g].plan.model]->heeds >> kind & 1) return;
+    char plans[200] = "", *text;
+    for (int m = 0; m < count; ++m)
+        if (models[m]->heeds >> kind & 1) {
+            size_t used = strlen(plans);
+            snprintf(plans + used, sizeof plans - used, "%s\"%.40s\"", used ? " or " : "",
+                     models[m]->name);
+        }
+    if (what && scene->group_count > 0 && (text = take_text(list, -1)))
+        snprintf(text, TEXT, "the %s of \"%s\" has no effect: no group plans with %s", words[kind],
+                 what, plans);
+}
+
+static void tell_of_no_effect(doubt_list *list, const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g) tell_of_idle_plan(list, scene, g);
+    for (int s = 0; s < scene->section_count; ++s)
+        tell_of_idle_section(list, scene, &scene->sections[s]);
+    for (int k = 0; k <= TH_PICTURE_HEIGHT; ++k)
+        tell_of_idle_ground(list, scene, (th_picture_kind)k);
+}
+
+// The narrowest passages for bodies of a width, each looked for once and all with one allowance of work.
+typedef struct passage_widths {
+    float body, width;
+    int64_t work;
+} passage_widths;
+
+static const float WIDEST_TRIED = 8.0f; // [m]
+
+static float narrowest_for(passage_widths *known, const th_scene *scene, float body) {
+    if (body == known->body) return known->width;
+    th_arena arena = th_arena_of(NULL);
+    known->body = body;
+    known->width = th_narrowest_passage_within(scene, &arena, body, WIDEST_TRIED, &known->work);
+    th_arena_release(&arena);
+    return known->width;
 }
 
 int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max) {
     doubt_list list = {doubts, max, 0};
-    const float most = 8.0f; // [m] wider ones were not tried
-    for (int g = 0; g < scene->group_count; ++g) tell_of_idle_plan(&list, scene, g);
+    passage_widths known = {-1.0f, 0.0f, TH_PASSAGE_WORK};
+    tell_of_no_effect(&list, scene);
     for (int g = 0; g < scene->group_count && scene->wall_count > 0; ++g) {
         th_model_limits limit = limits_of_group(&scene->groups[g]);
         if (!(limit.door > 0.0f || limit.two_way > 0.0f)) continue;
-        th_arena arena = th_arena_of(NULL);
         float body = body_width(&scene->groups[g]);
-        float width = th_narrowest_passage(scene, &arena, body, most);
-        th_arena_release(&arena);
+        float width = narrowest_for(&known, scene, body);
         const char *opponent = opponent_of(scene, g);
-        if (width < most && width < limit.door * body)
+        if (width < WIDEST_TRIED && width < limit.door * body)
             tell(&list, scene, g, NULL, width, limit.door * body);
-        if (opponent && width < most && width < limit.two_way * body)
+        if (opponent && width < WIDEST_TRIED && width < limit.two_way * body)
             tell(&list, scene, g, opponent, width, limit.two_way * body);
     }
     return list.count;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 void th_push_event(th_world *world, th_event event) {
-    if (world->event_count < TH_EVENT_MAX)
+    if ((uint32_t)world->event_count < th_event_max(world))
         world->events[world->event_count++] = event;
     else
         world->events_lost++;
@@ -24,8 +24,8 @@ const th_event *th_world_events(const th_world *world, int *count, uint64_t *los
     return world->events;
 }
 
-// Nobody may stand exactly on a line that becomes a wall: the crossing test could then not tell the
-// sides apart. Whoever is closer than 2 mm is set 3 mm off, on the side it is on.
+// No agent may stand exactly on a line that becomes a wall: the crossing test could then not tell the
+// sides apart. Agents closer than 2 mm are set 3 mm off, on their side.
 static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
     th_agents *agents = &world->agents;
     th_vec2 normal = th_perp_left(th_unit(th_sub(b, a)));
@@ -186,7 +186,7 @@ th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
     return TH_OK;
 }
 
-// "longest_way" of "interest.longest_way": where several models of a group have one, the model's name comes first.
+// "name" of "model.name": where several models of a group have one, the model's name comes first.
 static const char *without_model(const char *name, const th_model *model) {
     size_t length = strlen(model->name);
     return strncmp(name, model->name, length) == 0 && name[length] == '.' ? name + length + 1

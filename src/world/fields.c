@@ -1,5 +1,5 @@
 // The field list, expanded: allocation, names, access by number. SPDX-License-Identifier: Apache-2.0
-#include "world/fields.h"
+#include "world/world.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// The measure stage: who left, who crossed which line or door; the clock goes on. Areas are measured when
+// The measure stage: departures and crossings of lines and doors; advances the clock. Areas are measured when
 // asked. SPDX-License-Identifier: Apache-2.0
 #include "world/measure.h"
 #include "core/hash.h"
@@ -90,7 +90,7 @@ static void count_line(th_world *world, int l) {
     th_line_count crossings = {0};
     // Walls may push a little further than max_moved says; rounding is far below that too.
     float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
-    // Who changed level in this step is still sorted into the cells of the other one.
+    // An agent that changed level in this step is still sorted into the cells of the other one.
     for (int level = 0; level < world->index.level_count; ++level)
         if (level == line->level || world->scene->link_count > 0)
             count_along(world, &world->index.grids[level], line, reach, &crossings);
@@ -157,7 +157,7 @@ static void add_run(const th_world *world, const th_area *area, uint32_t begin, 
 }
 
 // Looks at the cells under the area's box only, widened by what people may have moved since they were
-// sorted; who was spawned by hand after that stands at the end of the arrays.
+// sorted; agents spawned by hand after that are at the end of the arrays.
 th_area_state th_world_area(const th_world *world, int area) {
     if (area < 0 || area >= world->scene->measure_area_count) return (th_area_state){.id = ""};
     const th_measure_area *measured = &world->scene->measure_areas[area];
@@ -165,7 +165,7 @@ th_area_state th_world_area(const th_world *world, int area) {
     th_area_state state = {.id = measured->id, .area = measured->walkable_area};
     float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
     double speed = 0.0;
-    if (world->device) { // the index is on the device: everybody is looked at
+    if (world->device) { // the index is on the device: look at all agents
         th_refresh(world, TH_ALL_FIELDS);
         add_run(world, &measured->area, 0, (uint32_t)world->agents.count, &state.count, &speed);
     } else {

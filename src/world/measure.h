@@ -29,7 +29,7 @@ TH_BOTH static inline int th_line_crossing(const th_agents *agents, const th_lin
     return th_segment_crossing(before, th_position(agents, i), line->a, line->b);
 }
 
-// What somebody who left adds to the digest of those who left.
+// What a departure adds to the digest of departures.
 TH_BOTH static inline uint64_t th_leaving_digest(const th_world *world, uint32_t i) {
     uint64_t who = th_hash_add(world->agents.id[i], world->step_count);
     return th_hash_add(who, world->agents.exit[i]);
@@ -76,10 +76,10 @@ TH_BOTH static inline uint64_t th_float_bits(float a, float b) {
     return (uint64_t)high << 32 | low;
 }
 
-// Is p by the line of an exit, where no wall need be near? *on: on the very line. Who stands there is at the edge of
+// Is p by the line of an exit, where no wall need be near? *on: on the very line. An agent there is at the edge of
 // the ground and leaves with the next step.
 TH_BOTH static inline bool th_by_exit(const th_scene *scene, int level, th_vec2 p, bool *on) {
-    const float by = 2.0f; // [m] more than anybody walks from one look to the next
+    const float by = 2.0f; // [m] more than an agent walks from one look to the next
     bool near = false;
     *on = false;
     for (int g = 0; g < scene->goal_count && !*on; ++g) {
@@ -92,7 +92,7 @@ TH_BOTH static inline bool th_by_exit(const th_scene *scene, int level, th_vec2 
     return near;
 }
 
-// Does a person stand in a solid? Who left has walked out through a gap in the boundary; scripted bodies go
+// Does a person stand in a solid? Agents that left have walked out through a gap in the boundary; scripted bodies go
 // where they like.
 TH_BOTH static inline bool th_in_solid(const th_world *world, const th_walls *walls, int i) {
     const th_agents *agents = &world->agents;

@@ -1,4 +1,4 @@
-// Models as functions of one person (throng/model.h): the loop that shows everybody to the function and takes its answer.
+// Models as functions of one agent (throng/model.h): the loop that calls the function for each agent and takes its answer.
 // Cost: the search of nearest neighbours that ORCA has, copying them together, and a call through a pointer.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
@@ -199,6 +199,7 @@ void th_run_person(th_world *world, int model) {
     for (int f = 0; f < s.model->field_count; ++f) s.fields[f] = th_model_field(world, model, f);
     // What the function may change: the way that leads to the goal.
     if (s.model->stage == TH_STAGE_PLAN) th_plan_people(world, model);
+    if (s.model->begin) s.model->begin(world, model);
     int count = world->agents.count, blocks = th_block_count(count);
     uint64_t repairs = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1) reduction(+ : repairs)

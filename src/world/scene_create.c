@@ -1,4 +1,4 @@
-// Creating and destroying a scene: compile it, build the wall grids, close the gaps that nobody fits through, let the
+// Creating and destroying a scene: compile it, build the wall grids, close the gaps that are narrower than every body, let the
 // planners prepare. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "plan/plan.h"
@@ -24,11 +24,11 @@ static th_result compile(const th_scene_def *def, const th_narrow_gap *gaps, int
         "no memory for the grids of walls and goals; free some or make the scene smaller");
 }
 
-// ---- gaps: a way that nobody fits through is no way, for planners and for eyes alike
+// ---- gaps: a gap narrower than every body is a wall, for planners and for sight alike
 
 enum { GAPS_MOST = 1000 };
 
-// What the smallest, or the largest, of the scene's people needs; 0 where nobody is known. [m]
+// What the smallest, or the largest, of the scene's people needs; 0 without groups. [m]
 static float needed(const th_scene *scene, bool largest) {
     double least = HUGE_VAL, most = 0.0;
     for (int g = 0; g < scene->group_count; ++g) {
@@ -76,7 +76,7 @@ static int by_need(const void *left, const void *right) {
 }
 
 // One size below every different width of the gaps, and one for the largest people. Of too many widths the narrowest
-// count by themselves: who fits through one of the others and not through all of them goes around.
+// count by themselves: people that fit through some of the others only go around.
 static bool tell_sizes_apart(th_scene *scene, float most, th_arena *work) {
     float *widths = th_arena_alloc(work, (size_t)scene->narrow_gap_count, sizeof *widths);
     if (!widths) return false;
@@ -104,7 +104,7 @@ static bool remember(th_scene *scene, const th_narrow_gap *gaps, int closed, int
     return true;
 }
 
-// Those too narrow for everybody first; a door remains one, whatever its width. How many of these there are.
+// Those too narrow for all first; a door remains one, whatever its width. How many of these there are.
 static int closed_first(th_narrow_gap *gaps, int count, float least) {
     int closed = 0;
     for (int k = 0; k < count; ++k) {

@@ -17,6 +17,7 @@ static th_result decode_and_create(json_t *root, th_source_map *map, const char 
     th_arena arena = {.memory = map->memory};
     th_scene_def def = th_scene_def_default();
     def.base_dir = base_dir;
+    def.allow_links = options && options->allow_links;
     if (options) {
         def.allocator = options->allocator;
         def.no_files = options->no_files;
@@ -67,7 +68,8 @@ th_result th_scene_load_json(const char *text, size_t length, const char *name,
 static th_result read_scene(th_arena *arena, const char *path, char **text, size_t *length,
                             th_error *error) {
     memset(error, 0, sizeof *error);
-    th_result result = th_file_read(arena, NULL, path, "", text, length, error);
+    th_result result =
+        th_file_read(arena, (th_link_scope){NULL, true}, path, "", text, length, error);
     if (result != TH_OK) snprintf(error->file, sizeof error->file, "%s", path);
     return result;
 }

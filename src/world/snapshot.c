@@ -4,7 +4,6 @@
 #include "core/hash.h"
 #include "plan/plan.h"
 #include "state/device.h"
-#include "world/fields.h"
 #include "world/measure.h"
 #include "world/world.h"
 #include <math.h>
@@ -271,7 +270,7 @@ static bool groups_are_sound(const th_world *world, const unsigned char *bytes) 
     for (int g = 0; g < world->group_count; ++g) {
         th_group_state *own = &world->groups[g], saved;
         memcpy(&saved, bytes + (size_t)g * sizeof saved, sizeof saved);
-        if (own->scripted) continue; // no model moves it, nobody reads its parameters
+        if (own->scripted) continue; // no model moves it or reads its parameters
         if (saved.behave_count != own->behave_count) return false;
         float *params, *unread;
         for (int k = 0; th_state_model(own, k, &unread) != TH_NO_MODEL; ++k) {

@@ -3,7 +3,6 @@
 #include "core/error.h"
 #include "formula/random.h"
 #include "scene/place.h"
-#include "world/fields.h"
 #include "world/world.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 enum {
     SOURCE_CAPACITY = 1 << 18,    // most people a rate alone reserves memory for
-    TIMETABLE_CAPACITY = 1 << 22, // and a timetable, whose numbers somebody wrote down
+    TIMETABLE_CAPACITY = 1 << 22, // and a timetable, whose numbers are given
 };
 
 int th_spawn_capacity(const th_scene *scene, double end) {
@@ -69,7 +68,7 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
                 snprintf(path, sizeof path, "groups[%d].positions", g);
                 return th_fail(
                     error, TH_NO_ROOM, path,
-                    "position %d (%.3f, %.3f) of group '%s' lies in a wall or over somebody else "
+                    "position %d (%.3f, %.3f) of group '%s' lies in a wall or over another person "
                     "(radius %.3f m); move it, or make the people smaller",
                     k, (double)group->positions[k].x + world->scene->origin.x,
                     (double)group->positions[k].y + world->scene->origin.y, group->id,
@@ -163,14 +162,16 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
 
 // ---- by hand
 
-th_agent_def th_agent_def_default(void) {
-    th_agent_def def = {0};
-    return def;
-}
+#define AGENT_COOKIE 0x74686167u
+
+th_agent_def th_agent_def_default(void) { return (th_agent_def){.cookie = AGENT_COOKIE}; }
 
 static th_result check_agent(const th_world *world, const th_agent_def *def, int k,
                              th_error *error) {
     const th_scene *scene = world->scene;
+    if (def->cookie != AGENT_COOKIE)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "agent %d: start from th_agent_def_default()",
+                       k);
     if (def->group < 0 || def->group >= scene->group_count)
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "agent %d: group %d does not exist; the scene has %d", k, def->group,

@@ -104,7 +104,7 @@ TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 
 
 // ---- sources
 
-// How far a newcomer of the group has to be from somebody [m].
+// How far a newcomer of the group has to be from another agent [m].
 TH_BOTH static inline float th_newcomer_apart(const th_group_state *group, float radii) {
     return th_max(group->body.newcomer_bodies * radii, group->body.newcomer_metres);
 }
@@ -172,7 +172,7 @@ TH_BOTH static inline double th_source_due(const th_group *group, double time) {
     return due;
 }
 
-// People whom a source brings in all; infinite for a rate without an end.
+// People that a source brings in all; infinite for a rate without an end.
 TH_BOTH static inline double th_source_announced(const th_group *group) {
     return th_source_due(group, (double)INFINITY);
 }

@@ -15,7 +15,7 @@
 void th_sample_overlaps(th_world *world, th_statistics *statistics) {
     const th_agents *agents = &world->agents;
     uint32_t indexed = world->index.cell_start[world->index.cell_count];
-    // Nobody is faster than the contact stage allows within a step; see th_stage_contact.
+    // No agent is faster than the contact stage allows within a step; see th_stage_contact.
     float moved = world->max_moved;
     uint64_t overlapping = 0, pairs_twice = 0;
     float deepest = 0.0f;

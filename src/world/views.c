@@ -2,8 +2,8 @@
 #include "formula/vec.h"
 #include "state/device.h"
 #include "throng/live.h"
-#include "world/fields.h"
 #include "world/world.h"
+#include <math.h>
 #include <string.h>
 
 // Radix sort of the living by id, 11 bits at a time: O(agents), no allocation (order serves).
@@ -33,7 +33,7 @@ static inline uint32_t bits_set(uint32_t word) {
 }
 
 // Ids are unique, so an agent's place among the living is the number of smaller ids: a bit per id, the
-// sum of bits before each word, and everybody knows his place at once. Two and a half times as fast as
+// sum of bits before each word gives every agent its place at once. Two and a half times as fast as
 // the sort at a million; needs two words of `order` per 32 ids between the smallest and the largest.
 static int rank_by_id(th_world *world, uint32_t first, int words) {
     const th_agents *agents = &world->agents;
@@ -114,7 +114,7 @@ const void *th_world_stored(th_world *world, int field, int *count) {
     return th_field_get(&world->agents, field);
 }
 
-// Is this a value the agent may have? Nobody dies, is born or becomes a scripted body by a written
+// Is this a value the agent may have? No agent dies, is born or becomes a scripted body by a written
 // phase: the counts would not add up.
 static bool may_become(const th_world *world, uint32_t i, int field, uint32_t value) {
     if (field == TH_FIELD_PHASE && !(th_moves(world->agents.phase[i]) && th_moves(value)))
@@ -127,9 +127,9 @@ static bool may_become(const th_world *world, uint32_t i, int field, uint32_t va
 }
 
 void th_world_unmap(th_world *world, int field) {
-    if (!is_field(world, field) || !world->views[field]) return;
-    if (world->view_access[field] == TH_ACCESS_READ) return;
-    if (field == TH_FIELD_ID) return; // the views' own order
+    if (!is_field(world, field)) return;
+    if (world->view_access[field] == TH_ACCESS_READ) return; // also where it was never mapped
+    if (field == TH_FIELD_ID) return;                        // the views' own order
     th_fetch_to_change(world);
     const uint32_t *view = world->views[field];
     uint32_t *array = th_field_get(&world->agents, field);
@@ -190,4 +190,130 @@ int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
     }
     world->id_order_valid = false;
     return removed;
+}
+
+// ---- grids
+
+// Grid views: what a model knows of a level's cells, copied out on request.
+
+const char *th_grid_name(th_grid_kind kind) {
+    static const char *const names[] = {
+#define X(NAME, name, doc) #name,
+        TH_GRIDS(X)
+#undef X
+    };
+    return (unsigned)kind < TH_GRID_COUNT ? names[kind] : "unknown";
+}
+
+static float *room_for(th_world *world, th_grid_kind kind, size_t count) {
+    if (world->grid_view_sizes[kind] < count) {
+        th_dealloc(&world->memory, world->grid_views[kind], world->grid_view_sizes[kind],
+                   sizeof(float));
+        world->grid_views[kind] = th_alloc(&world->memory, count, sizeof(float));
+        world->grid_view_sizes[kind] = world->grid_views[kind] ? count : 0;
+    }
+    return world->grid_views[kind];
+}
+
+void th_release_grid_views(th_world *world) {
+    for (int k = 0; k < TH_GRID_COUNT; ++k)
+        th_dealloc(&world->memory, world->grid_views[k], world->grid_view_sizes[k], sizeof(float));
+}
+
+bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid) {
+    *grid = (th_grid){0};
+    if ((unsigned)kind >= TH_GRID_COUNT || level < 0 || level >= world->scene->level_count)
+        return false;
+    if (world->device) world->device->fetch_grids(world);
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (!model->grid || !model->grid(world, used[k], kind, level, grid, NULL)) continue;
+        float *values = room_for(world, kind, (size_t)grid->nx * (size_t)grid->ny);
+        if (values) return model->grid(world, used[k], kind, level, grid, values);
+        *grid = (th_grid){0};
+        return false;
+    }
+    return false;
+}
+
+// ---- influences
+
+// What models tell of themselves: what drives a person, which way planners lead.
+
+int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list, int max) {
+    if (world->device || max < 0) return 0;
+    th_update_id_order(world);
+    if (!th_world_alive(world, id)) return 0;
+    // Models look around by the cells of the last step, which people have left since. Sorting is by cell and id, so
+    // doing it once more changes nothing for the next step.
+    th_stage_index(world);
+    th_update_id_order(world);
+    int64_t i = th_find_agent(world, id.serial);
+    int count = 0;
+    th_group_state *group = &world->groups[world->agents.group[i]];
+    float *params;
+    for (int k = 0; th_state_model(group, k, &params) != TH_NO_MODEL; ++k) {
+        int m = (int)th_state_model(group, k, &params);
+        if (model >= 0 && m != model) continue;
+        const th_model *one = th_models(NULL)[m];
+        int left = count < max ? max - count : 0;
+        if (one->influences)
+            count += one->influences(world, m, (uint32_t)i, left ? list + count : NULL, left);
+    }
+    return count;
+}
+
+const char *th_mood_name(th_mood mood) {
+    static const char *const names[] = {
+#define X(NAME, words) words,
+        TH_MOODS(X)
+#undef X
+    };
+    return (unsigned)mood < TH_MOOD_COUNT ? names[mood] : "unknown";
+}
+
+// Those on the ground are fallen whatever their models say.
+static th_mood mood_of(th_world *world, uint32_t i) {
+    uint32_t phase = world->agents.phase[i];
+    if (phase == TH_PHASE_FALLEN) return TH_MOOD_FALLEN;
+    th_mood mood = phase == TH_PHASE_WAITING ? TH_MOOD_WAITS : TH_MOOD_CALM;
+    if (!th_moves(phase)) return mood;
+    th_group_state *group = &world->groups[world->agents.group[i]];
+    float *params;
+    for (int k = 0; th_state_model(group, k, &params) != TH_NO_MODEL; ++k) {
+        int m = (int)th_state_model(group, k, &params);
+        const th_model *model = th_models(NULL)[m];
+        th_mood told = model->mood ? model->mood(world, m, i) : TH_MOOD_CALM;
+        if (told > mood) mood = told;
+    }
+    return mood;
+}
+
+void th_world_moods(th_world *world, uint8_t *moods) {
+    if (world->device) th_refresh(world, TH_ALL_FIELDS);
+    th_update_id_order(world);
+    for (int k = 0; k < world->id_order_count; ++k)
+        moods[k] = (uint8_t)mood_of(world, world->id_order[k]);
+}
+
+bool th_world_directions(th_world *world, int target, int level, const th_vec2 *points, int count,
+                         th_vec2 *directions) {
+    const th_scene *scene = world->scene;
+    if (target < 0 || target >= scene->target_count || level < 0 || level >= scene->level_count)
+        return false;
+    if (world->device) th_refresh(world, TH_ALL_FIELDS); // what was solved there
+    for (int g = 0; g < scene->group_count; ++g) {
+        int m = (int)world->groups[g].plan;
+        const th_model *model = th_models(NULL)[m];
+        if (!model->directions ||
+            !model->directions(world, m, g, target, level, points, count, directions))
+            continue;
+        for (int k = 0; k < count; ++k) {
+            float length = th_length(directions[k]);
+            directions[k] = length > 0.0f ? th_scale(1.0f / length, directions[k]) : th_v(NAN, NAN);
+        }
+        return true;
+    }
+    return false;
 }

@@ -36,13 +36,13 @@ void th_fetch_to_change(th_world *world);
 
 void th_push_event(th_world *world, th_event event);
 
-// events.c: who was put exactly on a wall stands 3 mm beside it; on it every way would cross the wall.
+// events.c: sets an agent exactly on a wall 3 mm beside it; on it every way would cross the wall.
 void th_step_off_walls(th_world *world, uint32_t i);
 
 // measure.c: the scene's name and length for one of the lines people are counted at (world->lines).
 void th_name_line(th_world *world, int line);
 
-// statistics.c: overlaps now, and the independent check that nobody stands in a solid.
+// statistics.c: overlaps now, and the independent check that no agent stands in a solid.
 void th_sample_overlaps(th_world *world, th_statistics *statistics);
 uint64_t th_count_in_solids(const th_world *world);
 
@@ -51,9 +51,43 @@ void th_update_id_order(th_world *world);
 // Storage index of an id, or -1.
 int64_t th_find_agent(const th_world *world, uint32_t id);
 
-// grids.c
+// views.c
 void th_release_grid_views(th_world *world);
 
 // snapshot.c: sets the check sum right after the bytes behind the head were changed (for the fuzzer).
 void th_snapshot_seal(void *memory);
+
+// ---- the field list, fields.c
+
+// The array of a field, untyped; every element is four bytes.
+// Numbers from TH_FIELD_COUNT on are the fields of the world's models.
+void *th_field_get(const th_agents *agents, int field);
+void th_field_set(th_agents *agents, int field, void *array);
+static inline int th_field_count(const th_agents *agents) {
+    return TH_FIELD_COUNT + agents->own_count;
+}
+
+// Could an agent have these values, all fields of it as four-byte words? Everything that is used as an
+// index is in range, every float a number of this world (within 1000 km, radius above 0). What comes
+// from outside (snapshots, views, spawns) goes through here.
+bool th_agent_is_sound(const th_world *world, const uint32_t *bits);
+
+// With `own_count` fields of models; the arrays belong to the world's arena.
+void th_agents_create(th_world *world, int capacity, int own_count);
+
+// ---- threads of a step, step.c
+
+// How many threads a step takes when the caller leaves it open. OpenMP's threads wait for each other some fifty
+// times in a step, spinning. On cores that others use as well, they wait for a thread that is not running, and a
+// step of a small crowd takes up to fifty times longer. So as many threads as cores are free, unless all of them
+// were measured to be quicker, as they are for large crowds. Results do not depend on it.
+
+// Threads for the next step: `worth`, what the crowd is worth, when that many of `cores` are free besides the
+// `others` who run on them.
+int th_team_choose(th_team *team, int worth, int cores, int others);
+// How long a step of that many people took with the number chosen last.
+void th_team_note(th_team *team, double seconds, int people);
+
+// Chooses the world's threads, where its definition leaves it open.
+void th_choose_threads(th_world *world);
 #endif

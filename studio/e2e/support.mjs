@@ -164,7 +164,7 @@ function watchButtons() {
     const name = (b) =>
         b.dataset.template !== undefined
             ? "a template"
-            : b.querySelector("time")
+            : b.closest(".findings")
               ? "a finding"
               : b.id || b.title || b.textContent;
     const lists = (window.buttons = { seen: new Set(), pressed: new Set() });

@@ -13,6 +13,7 @@ import { ChartsPanel, ModelsPanel, PersonPanel, FindingsPanel } from "./panels";
 import { PlanView } from "./plan";
 import type { Thing } from "./things";
 import { Toolbar } from "./toolbar";
+import { declareSections } from "./tools";
 import { View3d, type CameraMode, type LevelMode } from "./view3d";
 import type { ChartRow, Finding, Inspection, People, Raster, Registry, Scene, State, Vectors } from "./types";
 import { boxOf } from "./types";
@@ -179,6 +180,9 @@ export class App implements Listener, EditorHost {
 
     hello(registry: Registry): void {
         this.registry = registry;
+        declareSections(registry.sections);
+        this.toolbar.fill();
+        this.controls.defineKeys();
         this.fitted = ""; // whatever comes is another scene
         this.findingsReset();
         document.body.classList.toggle("replay", registry.replay);

@@ -159,13 +159,15 @@ export class Controls {
             meter("time", "time [min:s]", "Simulated time"),
             h("span", { className: "scrub" }, this.scrub, this.live),
             meter("inside", "inside", "People in the scene now"),
-            meter("left", "left", "People who have left through an exit"),
+            meter("left", "left", "People that have left through an exit"),
             meter("rate", "steps/s", "Steps that are computed per second"),
             meter("real", "× real time", "Simulated seconds per second"),
         );
     }
 
+    // Again whenever the tools change.
     defineKeys(): void {
+        this.keys.length = 0;
         const add = (group: Key["group"], key: string, show: string, does: string, run: () => void): void => {
             this.keys.push({ group, key, show, does, run });
         };
@@ -199,7 +201,7 @@ export class Controls {
         add("Look", "PageUp", "PgUp", "level up", () => this.app.setLevel(this.app.shown.level + 1));
         add("Look", "PageDown", "PgDn", "level down", () => this.app.setLevel(this.app.shown.level - 1));
         add("Look", "?", "?", "this help", () => this.showHelp());
-        for (const tool of TOOLS) {
+        for (const tool of TOOLS.filter(({ key }) => key !== "")) {
             if (tool.key === "Delete")
                 add("Edit", "Delete", "Del", "delete what is selected, or the delete tool", () =>
                     this.app.toolbar.deleteKey(),

@@ -1,6 +1,7 @@
 // From the wire to the page's own types: events as docs/studio-protocol.md lists them, frames as layout.ts has them.
 // Everything that comes from outside is looked at once, here. SPDX-License-Identifier: Apache-2.0
 import * as wire from "./layout";
+import type { SceneList } from "./tools";
 import type {
     Box,
     Choice,
@@ -41,6 +42,32 @@ const box = (value: unknown): Box => {
     return b.length === 4 ? (b as Box) : [0, 0, -1, -1];
 };
 
+// A section without a place has no tool.
+function decodeSections(value: unknown): SceneList[] {
+    return list(value)
+        .filter((s) => s.place === "area" || s.place === "path")
+        .map((s) => ({
+            list: text(s.list),
+            item: text(s.item),
+            doc: text(s.doc),
+            place: s.place as SceneList["place"],
+            key: text(s.key),
+            model: text(s.model),
+            colour: text(s.colour),
+            leads: s.leads === true,
+            required: Array.isArray(s.required) ? s.required.map(text) : [],
+            options: list(s.options).map((o) => ({
+                name: text(o.name),
+                kind: text(o.kind) as SceneList["options"][number]["kind"],
+                doc: text(o.doc),
+                unit: text(o.unit),
+                usual: text(o.usual),
+                choices: Array.isArray(o.choices) ? o.choices.map(text) : [],
+                max: typeof o.max === "number" ? o.max : null,
+            })),
+        }));
+}
+
 export function decodeHello(event: Json): Registry {
     const models = list(event.models).map((m): Model => ({
         stage: text(m.stage) as Stage,
@@ -74,6 +101,7 @@ export function decodeHello(event: Json): Registry {
             title: text(t.title) || text(t.name),
             description: text(t.description),
         })),
+        sections: decodeSections(event.sections),
     };
 }
 
@@ -146,6 +174,7 @@ export function decodeScene(event: Json): Scene {
             level: num(d.level),
             line: line(d.line),
             open: d.open !== false,
+            exit: d.exit === true,
         })),
         goals: list(event.goals).map((g) => ({
             id: text(g.id),
@@ -154,6 +183,17 @@ export function decodeScene(event: Json): Scene {
             line: g.line ? line(g.line) : null,
             rings: rings(g.rings),
         })),
+        sections: Object.fromEntries(
+            Object.entries(record(event.sections)).map(([name, items]) => [
+                name,
+                list(items).map((i) => ({
+                    id: text(i.id),
+                    level: num(i.level),
+                    width: num(i.width),
+                    rings: rings(i.rings),
+                })),
+            ]),
+        ),
         targets: list(event.targets).map((t) => ({ name: text(t.name), goals: numbers(t.goals) })),
         links,
         zones: list(event.zones).map((z) => ({

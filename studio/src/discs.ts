@@ -39,7 +39,7 @@ void main() {
     vec3 tone = colour;
     if (pixels > 3.0) {
         tone = mix(tone, edge, 0.75 * smoothstep(0.84 - soft, 0.84 + soft, r));
-        // Large enough: head and nose, so that one sees where somebody looks.
+        // Large enough: head and nose, to show where a person looks.
         float nose = smoothstep(soft, -soft, length((at - vec2(0.55, 0.0)) * vec2(1.0, 1.25)) - 0.24);
         tone = mix(tone, edge, 0.8 * nose);
     }
@@ -126,7 +126,7 @@ export class Discs {
         gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
     }
 
-    // `shade` gives 0..1 of the colour table for somebody, `level` shows one level and fades the others (-1: all).
+    // `shade` gives 0..1 of the colour table for a person, `level` shows one level and fades the others (-1: all).
     show(people: People, shade: (k: number) => number, level: number, chosen: number, smooth: boolean): void {
         const n = people.count;
         if (this.place.length < 4 * n) {

@@ -75,5 +75,6 @@ export function dark(): boolean {
 }
 
 export function cssColour(name: string): string {
+    if (name.startsWith("#")) return name;
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

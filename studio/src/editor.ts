@@ -397,11 +397,11 @@ export class Editor {
 
     // An element of a list of the schema, with the options that were given.
     private addOf(tool: Tool, rect: Shape, line: Point[]): void {
-        const { list, place, options } = tool.list as SceneList;
+        const { list, place, key, options } = tool.list as SceneList;
         const scene = this.host.scene() as Scene,
             level = this.host.level();
         const value: Json = scene.levels.length > 1 ? { level: scene.levels[level].id } : {};
-        value[place === "area" ? "area" : "line"] = place === "area" ? rect : line;
+        value[key] = place === "area" ? rect : line;
         for (const { name, kind } of options) {
             const given = this.host.option(`${list}.${name}`);
             if (given !== "") value[name] = kind === "number" ? Number(given) : given;

@@ -14,13 +14,14 @@ export function keyName(event: { key: string; ctrlKey: boolean; metaKey: boolean
     return event.ctrlKey || event.metaKey ? `ctrl+${key}` : key;
 }
 
+// The list may change later.
 export function listen(keys: Key[]): void {
-    const table = new Map(keys.map((key) => [key.key, key]));
     document.addEventListener("keydown", (event) => {
         const target = event.target as HTMLElement;
         if (event.altKey || target.closest("input[type=number], input[type=text], textarea, dialog")) return;
         if (target.closest("select, input[type=range]") && event.key.startsWith("Arrow")) return;
-        const found = table.get(keyName(event));
+        const name = keyName(event),
+            found = keys.find((key) => key.key === name);
         if (!found) return;
         if (event.key === " " && target.closest("button, summary, input")) target.blur();
         event.preventDefault();

@@ -379,7 +379,7 @@ function stepRgb(k: number, count: number): Rgb {
     return heat(k / Math.max(1, count - 1));
 }
 
-// Heat map: nothing where nobody is, steps where the layer has levels of service; the first step is free ground.
+// Heat map: nothing on empty ground, steps where the layer has levels of service; the first step is free ground.
 export function layerColour(
     layer: Layer,
     end: number,

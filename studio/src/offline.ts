@@ -1,8 +1,8 @@
 // A recording inside the page, as `throng export --html` writes it: the same messages, played by a clock of our own.
 // SPDX-License-Identifier: Apache-2.0
-import { decodePeople, decodeScene, frameFault, type Json } from "./decode";
+import { decodePeople, decodeRaster, decodeScene, frameFault, type Json } from "./decode";
 import type { Link, Listener, Reply } from "./link";
-import { KIND_PEOPLE, readHead } from "./layout";
+import { Head_SIZE, KIND_MAP, KIND_PEOPLE, readHead, readMapHead } from "./layout";
 import type { ChartRow, ColourValue, People } from "./types";
 
 export interface Recorded {
@@ -11,12 +11,21 @@ export interface Recorded {
     charts: Json;
     frames: ArrayBuffer[];
     times: number[];
+    maps: DensityMap[];
+}
+
+// The density of a level, as the program measured it; in the order of time.
+export interface DensityMap {
+    time: number;
+    level: number;
+    top: number; // highest density [1/m2]
+    data: ArrayBuffer;
 }
 
 // u32 length, u8 type, three zero bytes, message; repeated.
 export function parseMessages(data: Uint8Array): Recorded {
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-    const out: Recorded = { hello: {}, scene: {}, charts: {}, frames: [], times: [] };
+    const out: Recorded = { hello: {}, scene: {}, charts: {}, frames: [], times: [], maps: [] };
     let at = 0;
     while (at + 8 <= data.byteLength) {
         const length = view.getUint32(at, true),
@@ -29,13 +38,16 @@ export function parseMessages(data: Uint8Array): Recorded {
             if (message.event === "hello") out.hello = message;
             else if (message.event === "scene") out.scene = message;
             else if (message.worlds) out.charts = message;
-        } else if (
-            type === 2 &&
-            !frameFault(bytes.buffer) &&
-            readHead(new DataView(bytes.buffer), 0).kind === KIND_PEOPLE
-        ) {
+        } else if (type === 2 && !frameFault(bytes.buffer)) {
+            const view = new DataView(bytes.buffer),
+                head = readHead(view, 0);
+            if (head.kind === KIND_MAP) {
+                const top = readMapHead(view, Head_SIZE).top;
+                out.maps.push({ time: head.time, level: head.level, top, data: bytes.buffer });
+            }
+            if (head.kind !== KIND_PEOPLE) continue;
             out.frames.push(bytes.buffer);
-            out.times.push(readHead(new DataView(bytes.buffer), 0).time);
+            out.times.push(head.time);
         }
     }
     return out;
@@ -59,27 +71,14 @@ export function frameAt(times: number[], time: number): number {
     return low;
 }
 
-// People per m2 around each cell: everybody counts with a cone of 1 m radius whose volume is one person.
-export function densityMap(people: People, level: number, box: number[], cell: number): Float32Array {
-    const nx = Math.max(1, Math.ceil((box[2] - box[0]) / cell)),
-        ny = Math.max(1, Math.ceil((box[3] - box[1]) / cell));
-    const values = new Float32Array(nx * ny),
-        reach = 1,
-        peak = 3 / (Math.PI * reach * reach);
-    for (let k = 0; k < people.count; k++) {
-        if (people.level[k] !== level) continue;
-        const i0 = Math.floor((people.x[k] - reach - box[0]) / cell),
-            i1 = Math.floor((people.x[k] + reach - box[0]) / cell);
-        const j0 = Math.floor((people.y[k] - reach - box[1]) / cell),
-            j1 = Math.floor((people.y[k] + reach - box[1]) / cell);
-        for (let j = Math.max(0, j0); j <= Math.min(ny - 1, j1); j++) {
-            for (let i = Math.max(0, i0); i <= Math.min(nx - 1, i1); i++) {
-                const d = Math.hypot(box[0] + (i + 0.5) * cell - people.x[k], box[1] + (j + 0.5) * cell - people.y[k]);
-                if (d < reach) values[j * nx + i] += peak * (1 - d / reach);
-            }
-        }
+// The last map of a level not later than `time`; null: there is none.
+export function mapAt(maps: DensityMap[], level: number, time: number): DensityMap | null {
+    let found: DensityMap | null = null;
+    for (const map of maps) {
+        if (map.time > time + 1e-9) break;
+        if (map.level === level) found = map;
     }
-    return values;
+    return found;
 }
 
 export class OfflineLink implements Link {
@@ -105,22 +104,13 @@ export class OfflineLink implements Link {
         const { listener, data } = this;
         listener.status("open", "");
         listener.event({ ...data.hello, replay: true });
-        // Only what can be worked out here without the program.
-        const layers = [
-            {
-                name: "density",
-                label: "Density",
-                unit: "1/m2",
-                kind: "map",
-                min: 0,
-                max: 5,
-                levels: (this.data.scene.layers as Json[] | undefined)?.find((l) => l.name === "density")?.levels ?? [],
-                doc: "people per m²",
-            },
-        ];
+        // Only the layer whose maps are in the page.
+        const layers = (data.scene.layers as Json[] | undefined)?.filter(
+            (l) => l.name === "density" && data.maps.length,
+        );
         this.colours = this.ownColours();
         this.colour = this.colours[0]?.name ?? "";
-        listener.event({ ...data.scene, layers, colours: this.colours, document: null });
+        listener.event({ ...data.scene, layers: layers ?? [], colours: this.colours, document: null });
         setInterval(() => this.tick(), 33);
         setInterval(() => this.state(), 200);
         this.state();
@@ -167,23 +157,14 @@ export class OfflineLink implements Link {
         const people = this.coloured(decodePeople(this.data.frames[k]));
         this.listener.people(people);
         if (!this.layerOn) return;
-        const box = (this.data.scene.box as number[] | undefined) ?? [0, 0, 1, 1];
-        const cell = Math.max(0.25, Math.max(box[2] - box[0], box[3] - box[1]) / 400);
-        const nx = Math.max(1, Math.ceil((box[2] - box[0]) / cell)),
-            ny = Math.max(1, Math.ceil((box[3] - box[1]) / cell));
-        const values = densityMap(people, this.level, box, cell);
-        this.listener.raster({
-            world: 0,
-            layer: 0,
-            level: this.level,
-            nx,
-            ny,
-            x: box[0],
-            y: box[1],
-            cell,
-            top: values.reduce((a, b) => Math.max(a, b), 0),
-            values,
-        });
+        const map = mapAt(this.data.maps, this.level, this.time);
+        if (map) this.listener.raster({ ...decodeRaster(map.data), layer: 0 });
+    }
+
+    // The highest density of all levels now.
+    private highest(): number {
+        const levels = new Set(this.data.maps.map((map) => map.level));
+        return Math.max(0, ...[...levels].map((level) => mapAt(this.data.maps, level, this.time)?.top ?? 0));
     }
 
     private row(): ChartRow | null {
@@ -229,7 +210,7 @@ export class OfflineLink implements Link {
                     doors_open: [],
                     lines: [],
                     areas: [],
-                    density: 0,
+                    density: this.highest(),
                 },
             ],
         });

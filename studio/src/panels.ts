@@ -102,7 +102,7 @@ export class ModelsPanel {
                     this.again();
                 },
             },
-            h("option", { value: "*" }, "Everybody"),
+            h("option", { value: "*" }, "All groups"),
             ...scene.groups.map((group) => h("option", { value: group.id }, `Group ${group.id}`)),
         );
         groups.value = this.group;
@@ -403,7 +403,7 @@ export class ChartsPanel {
                     (k >= scene.goals.length || scene.goals[k].kind === "exit") &&
                     worlds.some((history) => history.flows.some((row) => row[k])),
             );
-        // Net, and positive the way most people go: which side of a door is its front nobody knows by heart.
+        // Net, and positive the way most people go: users do not know which side of a door is its front.
         const way = (k: number): number =>
             worlds.some((history) => history.flows.reduce((sum, row) => sum + (row[k] ?? 0), 0) < 0) ? -1 : 1;
         this.flows.show({
@@ -502,7 +502,7 @@ export class PersonPanel {
                 this.element,
                 h("h3", {}, `Person ${grouped(inspection.person)}`),
                 h("p", {}, "has left."),
-                button("Choose somebody else", "Back to the crowd", this.leave),
+                button("Choose another person", "Back to the crowd", this.leave),
             );
             return;
         }

@@ -5,6 +5,7 @@ import { cssColour, dark, h, short } from "./dom";
 import { Discs } from "./discs";
 import { CATEGORIES, css, type Rgb } from "./colours";
 import { othersOf } from "./things";
+import { colourOf } from "./tools";
 import type { Box, Inspection, Line, Mark, People, Raster, Ring, Scene, Vectors, Zone } from "./types";
 import { boxOf, boxOfRings } from "./types";
 
@@ -292,10 +293,18 @@ export class PlanView {
             if (zone.discomfort > 0) this.hatch(context, zone.rings);
         }
         for (const goal of scene.goals) {
-            if (goal.level !== this.level || goal.line) continue;
+            if (goal.level !== this.level || goal.line || goal.kind === "detour") continue;
             this.trace(context, goal.rings);
             context.globalAlpha = 0.3;
             context.fillStyle = cssColour(`--${goal.kind}`);
+            context.fill("evenodd");
+            context.globalAlpha = 1;
+        }
+        for (const other of othersOf(scene, this.level)) {
+            if (other.open) continue;
+            this.trace(context, other.rings);
+            context.globalAlpha = 0.3;
+            context.fillStyle = colourOf(other.what);
             context.fill("evenodd");
             context.globalAlpha = 1;
         }
@@ -365,6 +374,7 @@ export class PlanView {
         }
         for (const line of here(scene.lines)) this.thing(context, line.id, line.line, "--measure", 2, [6, 4]);
         for (const goal of here(scene.goals)) {
+            if (goal.kind === "detour") continue; // an element of a section
             const colour = `--${goal.kind}`;
             if (goal.line) this.thing(context, goal.id, goal.line, colour, wide, []);
             else this.outline(context, goal.kind, goal.id, goal.rings, colour, []);
@@ -375,10 +385,11 @@ export class PlanView {
             this.thing(context, door.id, door.line, open ? "--door-open" : "--door-shut", wide, open ? [3, 5] : []);
         });
         for (const other of othersOf(scene, this.level)) {
-            if (other.width) this.band(context, other.rings, other.width, "--stroke", other.leads ? "round" : "butt");
-            this.outline(context, other.kind, other.id, other.rings, "--stroke", [], !other.open);
-            const ring = other.rings[0];
-            if (other.leads && ring.length >= 4) this.arrowHead(context, ring.slice(-4));
+            const colour = colourOf(other.what),
+                ring = other.rings[0];
+            if (other.open && other.width) this.band(context, other.rings, other.width, colour, other.leads ? "round" : "butt"); // prettier-ignore
+            this.outline(context, other.kind, other.id, other.rings, colour, [], !other.open);
+            if (other.leads && ring && ring.length >= 4) this.arrowHead(context, ring.slice(-4));
         }
         for (const link of scene.links) {
             if (link.lower === this.level || link.upper === this.level) {
@@ -431,7 +442,7 @@ export class PlanView {
         context.setLineDash([]);
         if (kind === "group" || !rings[0]) return;
         let x = 0,
-            y = -Infinity; // above the top edge, where it hides nobody
+            y = -Infinity; // above the top edge, where it hides no person
         for (let k = 0; k < rings[0].length; k += 2) {
             x += (2 * rings[0][k]) / rings[0].length;
             y = Math.max(y, rings[0][k + 1]);
@@ -536,7 +547,7 @@ export class PlanView {
         }
     }
 
-    // Where those are whom the marks go with. What drives somebody is told less often than where everybody is.
+    // Where the people are that the marks move with. What drives a person is told less often than where people are.
     private placesNow(inspection: Inspection): Map<number, [number, number]> {
         const wanted = new Set(inspection.drawing.map((mark) => mark.of ?? 0)),
             found = new Map<number, [number, number]>(),
@@ -670,7 +681,7 @@ export class PlanView {
         context.globalAlpha = 1;
     }
 
-    // Who is under the pointer: nearest within a body or eight pixels; -1: nobody.
+    // The person under the pointer: nearest within a body or eight pixels; -1: none.
     personAt(px: number, py: number): number {
         const people = this.people;
         if (!people) return -1;
@@ -714,7 +725,7 @@ export function roleColours(drawing: Mark[]): Map<string, Rgb> {
     return colours;
 }
 
-// The points of a mark that goes with somebody who is `here` now. The second of a half-plane is a direction.
+// The points of a mark that moves with a person, who is `here` now. The second of a half-plane is a direction.
 export function pointsNow(mark: Mark, inspection: Inspection, here: [number, number] | undefined): number[] {
     const then = mark.of === inspection.person ? inspection.place : mark.points[0];
     return mark.points.flatMap(([x, y], k) =>

@@ -16,7 +16,7 @@ export interface Thing {
     line: Line | null;
     rings: Ring[]; // of a wall the polyline
     shape: Shape | null; // as the document has it; null: a line, or there is no document
-    member: "area" | "line"; // of the element, that holds its place
+    member: string; // of the element, that holds its place
     open: boolean; // a polyline
     width?: number; // of the ground that belongs to a line [m]
     leads?: boolean; // from its first point to its last
@@ -27,7 +27,6 @@ const WHAT: Record<string, string> = {
     exit: "exits",
     waypoint: "waypoints",
     waiting: "waiting_areas",
-    interest: "interests",
     zone: "zones",
     group: "groups",
     line: "lines",
@@ -71,8 +70,11 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
             });
         });
     };
-    add("door", scene.doors);
-    for (const kind of ["exit", "waypoint", "waiting", "interest"])
+    add(
+        "door",
+        scene.doors.filter((door) => !door.exit),
+    );
+    for (const kind of ["exit", "waypoint", "waiting"])
         add(
             kind,
             scene.goals.filter((goal) => goal.kind === kind),
@@ -87,25 +89,29 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
     return [...out, ...othersOf(scene, level)];
 }
 
-// What only the document tells of: elements of lists that the page knows from the schema alone.
+// Elements of the sections that models declare.
 export function othersOf(scene: Scene, level: number): Thing[] {
-    const known = Object.values(WHAT);
-    return LISTS.filter(({ list }) => !known.includes(list) && list !== "stairs").flatMap(({ list, place, options }) =>
-        (asList(scene.document?.[list], (v) => !Array.isArray(v)) as Json[]).flatMap((element, index) => {
-            const member = place === "area" ? "area" : "line",
-                points = shapePoints(element[member]);
-            if (!points || (element.level !== undefined && element.level !== scene.levels[level]?.id)) return [];
-            const id = String(element.id ?? index),
-                rings = [flat(points, scene.origin)],
-                open = place !== "area";
-            const size = (name: string): number => {
-                const option = options.find((one) => one.name === name);
-                return open && option ? Number(element[name] ?? option.usual) || 0 : 0;
-            };
-            // Around its line, both ways: a width. From its beginning to its end: a reach to either side.
-            const width = size("width") || 2 * size("radius"),
-                leads = open && size("width") === 0;
-            return { kind: list, id, what: list, key: id, level, index, line: null, rings, shape: element[member], member, open, width, leads } as Thing; // prettier-ignore
+    return LISTS.filter(({ model }) => model !== "").flatMap(({ list, place, key, leads }) =>
+        (scene.sections[list] ?? []).flatMap((item, index): Thing[] => {
+            if (item.level !== level) return [];
+            const shape = elementOf(scene, list, item.id, index)?.[key] ?? null;
+            return [
+                {
+                    kind: list,
+                    id: item.id,
+                    what: list,
+                    key: item.id,
+                    level,
+                    index,
+                    line: null,
+                    rings: item.rings,
+                    shape,
+                    member: key,
+                    open: place !== "area",
+                    width: item.width,
+                    leads,
+                },
+            ];
         }),
     );
 }

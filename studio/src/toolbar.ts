@@ -18,7 +18,13 @@ export class Toolbar {
     tools = h("nav", { className: "tools", "aria-label": "tools" });
 
     constructor(private app: App) {
-        this.tools.append(
+        this.fill();
+    }
+
+    // Again whenever the tools change.
+    fill(): void {
+        clear(
+            this.tools,
             ...TOOLS.flatMap((tool) => {
                 const heading: Record<string, string> = {
                     wall: "Plan",
@@ -27,10 +33,15 @@ export class Toolbar {
                     line: "Measure",
                     erase: "Delete",
                 };
-                const item = button("", `${tool.title} (${tool.key.toUpperCase()})`, () => this.setTool(tool.name), {
-                    id: `tool-${tool.name}`,
-                    "aria-pressed": "false",
-                });
+                const item = button(
+                    "",
+                    tool.key ? `${tool.title} (${tool.key.toUpperCase()})` : tool.title,
+                    () => this.setTool(tool.name),
+                    {
+                        id: `tool-${tool.name}`,
+                        "aria-pressed": "false",
+                    },
+                );
                 item.append(
                     h("span", {}, tool.label),
                     h("kbd", {}, tool.key === "Delete" ? "Del" : tool.key.toUpperCase()),
@@ -120,7 +131,7 @@ export class Toolbar {
         for (const option of tool.list?.options ?? []) {
             const key = `${tool.list?.list}.${option.name}`,
                 label = words(option.name) + (unitText(option.unit) ? ` [${unitText(option.unit)}]` : "");
-            if (option.kind === "goal") parts.push(choice(key, label, [["", "everybody"], ...goals], option.doc));
+            if (option.kind === "goal") parts.push(choice(key, label, [["", "all people"], ...goals], option.doc));
             else if (option.kind === "choice")
                 parts.push(
                     choice(

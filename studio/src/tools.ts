@@ -1,10 +1,16 @@
 // The tools in the order of the toolbar. SPDX-License-Identifier: Apache-2.0
 
-// A list of the scene file whose elements have a place; made from the schema by build.mjs.
+// A list of the scene file whose elements have a place. Those of the engine are made from the schema by build.mjs, those that
+// models declare come with the server's hello.
 export interface SceneList {
     list: string;
+    item: string; // what one element is called
     doc: string;
     place: "area" | "line" | "path";
+    key: string; // of an element, that holds its place
+    model: string; // that declares it; "": none
+    colour: string; // "#rrggbb"; "": the page's own
+    leads: boolean; // from its first point to its last
     required: string[];
     // With its unit and what it is when nothing is given.
     options: {
@@ -18,7 +24,15 @@ export interface SceneList {
     }[];
 }
 declare const SCENE_LISTS: SceneList[];
-export const LISTS: SceneList[] = SCENE_LISTS;
+export const LISTS: SceneList[] = [...SCENE_LISTS];
+
+export function colourOf(list: string): string {
+    return LISTS.find((one) => one.list === list)?.colour || "--waypoint";
+}
+
+export function isArea(list: string): boolean {
+    return LISTS.some((one) => one.list === list && one.place === "area");
+}
 
 export interface Tool {
     name: string;
@@ -83,7 +97,7 @@ const OWN: Tool[] = [
         name: "group",
         label: "Group",
         key: "g",
-        title: "People who stand here at the start",
+        title: "People at the start",
         stroke: "rect",
         hint: "Drag a rectangle: people start there.",
     },
@@ -91,7 +105,7 @@ const OWN: Tool[] = [
         name: "source",
         label: "Source",
         key: "u",
-        title: "People who come in over time",
+        title: "People that come in over time",
         stroke: "rect",
         hint: "Drag a rectangle: people keep coming in there.",
     },
@@ -124,9 +138,9 @@ const OWN: Tool[] = [
         name: "line",
         label: "Line",
         key: "l",
-        title: "Count who crosses a line",
+        title: "Count people that cross a line",
         stroke: "line",
-        hint: "Drag a line: who crosses it is counted.",
+        hint: "Drag a line: people that cross it are counted.",
     },
     {
         name: "area",
@@ -142,7 +156,7 @@ const OWN: Tool[] = [
         key: "Delete",
         title: "Delete a wall or thing by a click",
         stroke: "click",
-        hint: "Click what shall go.",
+        hint: "Click what to delete.",
     },
 ];
 
@@ -150,20 +164,28 @@ const OWN: Tool[] = [
 const KNOWN = ["levels", "stairs", "zones", "doors", "exits", "groups", "scripted"];
 const HOW = { area: "Drag a rectangle.", line: "Drag a line.", path: "Drag along the way." };
 
-// Everything else that a scene can hold gets a tool by itself, with a number as its key.
-const OTHERS = LISTS.filter(({ list }) => !KNOWN.includes(list)).map((list, k): Tool => {
-    const word = list.list.replace(/(_area)?s$/, "").replace(/_/g, " "),
+// Everything else that a scene can hold gets a tool by itself, the first nine with a number as key.
+function toolOf(list: SceneList, k: number): Tool {
+    const word = list.item.replace(/_/g, " "),
         label = word.charAt(0).toUpperCase() + word.slice(1);
     return {
         name: list.list,
         label,
-        key: String(k + 1),
+        key: k < 9 ? String(k + 1) : "",
         title: `${label}: ${list.doc.charAt(0).toLowerCase()}${list.doc.slice(1).replace(/\.$/, "")}`,
         stroke: list.place === "area" ? "rect" : list.place,
         hint: `${list.doc} ${HOW[list.place]}`,
         list,
     };
-});
+}
 
-const at = OWN.findIndex((tool) => tool.name === "zone") + 1;
-export const TOOLS: Tool[] = [...OWN.slice(0, at), ...OTHERS, ...OWN.slice(at)];
+export const TOOLS: Tool[] = [];
+
+// Takes the sections that the models of the server declare; both lists stay the same arrays.
+export function declareSections(sections: SceneList[]): void {
+    LISTS.splice(SCENE_LISTS.length, LISTS.length, ...sections);
+    const others = LISTS.filter(({ list }) => !KNOWN.includes(list)).map(toolOf);
+    const at = OWN.findIndex((tool) => tool.name === "zone") + 1;
+    TOOLS.splice(0, TOOLS.length, ...OWN.slice(0, at), ...others, ...OWN.slice(at));
+}
+declareSections([]);

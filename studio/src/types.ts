@@ -1,5 +1,6 @@
-// What the page knows of registry, scene and crowd, whoever sent it: the live server or a recording in the page.
+// What the page knows of registry, scene and crowd, from the live server or a recording in the page.
 // SPDX-License-Identifier: Apache-2.0
+import type { SceneList } from "./tools";
 
 export const STAGES = ["behave", "plan", "filter", "move"] as const;
 export type Stage = (typeof STAGES)[number];
@@ -67,6 +68,7 @@ export interface Registry {
     models: Model[];
     phases: string[];
     templates: Template[];
+    sections: SceneList[]; // that models declare
 }
 
 export type Box = [number, number, number, number];
@@ -84,13 +86,21 @@ export interface Door {
     level: number;
     line: Line;
     open: boolean;
+    exit: boolean; // of an exit that shuts: no element of the scene's doors
 }
 export interface Goal {
     id: string;
     level: number;
-    kind: "exit" | "waypoint" | "waiting" | "interest";
+    kind: "exit" | "waypoint" | "waiting" | "detour";
     line: Line | null;
     rings: Ring[];
+}
+// An element of a section that a model declares.
+export interface SectionItem {
+    id: string;
+    level: number;
+    width: number; // of the ground that belongs to a line [m]
+    rings: Ring[]; // of a line its points
 }
 export interface Zone {
     id: string;
@@ -147,6 +157,7 @@ export interface Scene {
     levels: Level[];
     doors: Door[];
     goals: Goal[];
+    sections: Record<string, SectionItem[]>; // by list
     targets: Target[];
     zones: Zone[];
     links: Link[];

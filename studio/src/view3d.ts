@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { cssColour, dark, h } from "./dom";
+import { colourOf, isArea } from "./tools";
 import {
     addInstances,
     phaseOf,
@@ -19,7 +20,7 @@ export type LevelMode = "one" | "stacked" | "apart";
 export type CameraMode = "orbit" | "walk" | "follow";
 
 const EYE = 1.62; // height of the eyes [m]
-const CUT = 1.15; // walls end here while one looks from above, so that they hide nobody [m]
+const CUT = 1.15; // walls end here while one looks from above, so that they hide no person [m]
 const TALL = 2.7; // and here when one walks among them [m]
 const CAPACITY = 40000;
 const BUDGET = 2e6; // triangles of all bodies: an ordinary GPU draws them, and their shadows, thirty times a second
@@ -198,10 +199,14 @@ export class View3d {
         for (const zone of scene.zones)
             if (!zone.stairs) this.addFlat(zone.level, zone.rings, cssColour("--zone"), 0.01, 0.7);
         for (const goal of scene.goals) {
+            if (goal.kind === "detour") continue; // an element of a section
             const colour = cssColour(`--${goal.kind}`);
             if (goal.line) this.addStrip(goal.level, goal.line, colour, 0.5, 0.02, 0.03);
             else this.addFlat(goal.level, goal.rings, colour, 0.015, 0.35);
         }
+        for (const [list, items] of Object.entries(scene.sections))
+            for (const item of isArea(list) ? items : [])
+                this.addFlat(item.level, item.rings, cssColour(colourOf(list)), 0.015, 0.35);
         for (const link of scene.links) this.addStairs(scene, link.id);
         scene.doors.forEach((door) => {
             const leaf = this.addStrip(
@@ -434,7 +439,7 @@ export class View3d {
         this.camera.lookAt(this.orbit.target);
     }
 
-    // ---- who moves
+    // ---- people
     show(people: People, shade: (k: number) => [number, number, number]): void {
         const n = people.count;
         if (this.after.phase.length < n) {
@@ -492,7 +497,7 @@ export class View3d {
         for (const link of scene.links) {
             if (link.lower !== level) continue;
             const zone = scene.zones.find((candidate) => candidate.id === link.id && candidate.stairs);
-            // Who has just come from above may still be a hand's breadth beyond the top.
+            // A person that has just come from above may still be a hand's breadth beyond the top.
             const onTop = distanceToLine(link.line, x, y) < 0.3;
             if (!zone?.rings[0] || (!onTop && !insideRings(zone.rings, x, y))) continue;
             const run = runOf(zone.rings[0], link.line, link.up);
@@ -612,7 +617,7 @@ export class View3d {
     triangles(): number {
         return this.renderer.info.render.triangles;
     }
-    // One picture of what was shown last, for a film: no time passes, everybody has the best body for the distance.
+    // One picture of what was shown last, for a film: no time passes, each person has the best body for the distance.
     still(width: number, height: number): HTMLCanvasElement {
         if (!this.filming) {
             this.filming = true;
@@ -640,7 +645,7 @@ function emptyTracks(): Record<"x" | "y" | "phase" | "heading", Float32Array> {
     return { x: new Float32Array(0), y: new Float32Array(0), phase: new Float32Array(0), heading: new Float32Array(0) };
 }
 
-// The place nearest to (x, y) where somebody can stand half a metre from every wall.
+// The place nearest to (x, y) where a camera can stand half a metre from every wall.
 function standing(level: Level | undefined, x: number, y: number): [number, number] {
     if (!level || level.rings.length === 0) return [x, y];
     let best: [number, number] = [x, y],

@@ -11,12 +11,12 @@ import { clock, grouped, short, unitText } from "../src/dom";
 import { keyName } from "../src/keys";
 import * as wire from "../src/layout";
 import { LiveLink, type Listener } from "../src/link";
-import { densityMap, frameAt, parseMessages, unpack } from "../src/offline";
+import { frameAt, mapAt, parseMessages, unpack } from "../src/offline";
 import { sliderRange } from "../src/panels";
 import { pointsNow, roleColours } from "../src/plan";
 import { moveShape, reshape, shapeHandles, shapePoints, thinned } from "../src/shapes";
-import { LISTS, TOOLS } from "../src/tools";
-import { handlesOf, othersOf, sameThing, snap, thingAt } from "../src/things";
+import { colourOf, declareSections, LISTS, TOOLS } from "../src/tools";
+import { handlesOf, sameThing, snap, thingAt } from "../src/things";
 import { footAhead, phaseOf, stepLength } from "../src/walker";
 import { insideRings } from "../src/types";
 
@@ -289,6 +289,7 @@ const SCENE = decodeScene({
                 [6, 0],
             ],
             open: true,
+            exit: false,
         },
     ],
     goals: [
@@ -387,7 +388,7 @@ test("a stroke keeps its corners and loses what lies between", () => {
 });
 
 test("every list of the schema whose elements have a place has a tool, and no two tools share a key", () => {
-    assert.ok(["zones", "waypoints", "waiting_areas", "interests"].every((l) => LISTS.some(({ list }) => list === l)));
+    assert.ok(["zones", "waypoints", "waiting_areas"].every((l) => LISTS.some(({ list }) => list === l)));
     for (const { list } of LISTS.filter((l) => !["stairs", "doors", "exits", "groups"].includes(l.list)))
         assert.ok(
             TOOLS.some((tool) => tool.list?.list === list),
@@ -402,6 +403,41 @@ test("every list of the schema whose elements have a place has a tool, and no tw
         ],
     );
     assert.equal(new Set(TOOLS.map((tool) => tool.key)).size, TOOLS.length);
+});
+
+test("sections that models declare get a tool, a colour and a place on the plan", () => {
+    const { sections } = decodeHello({
+        sections: [
+            {
+                list: "walkways",
+                item: "walkway",
+                model: "walkway",
+                doc: "Moving walkways.",
+                place: "path",
+                key: "line",
+                colour: "#123456",
+                leads: true,
+                required: ["line"],
+                options: [{ name: "speed", kind: "number", doc: "Of the belt.", unit: "m/s", usual: "0.65", max: 3 }],
+            },
+            { list: "rules", item: "rule", model: "rules", doc: "Without a place.", place: "", options: [] },
+        ],
+    });
+    const before = TOOLS.length;
+    declareSections(sections);
+    const tool = TOOLS.find(({ name }) => name === "walkways");
+    assert.equal(TOOLS.length, before + 1);
+    assert.deepEqual([tool?.label, tool?.stroke, tool?.list?.options[0].usual], ["Walkway", "path", "0.65"]);
+    assert.equal(new Set(TOOLS.map(({ key }) => key)).size, TOOLS.length);
+    assert.equal(colourOf("walkways"), "#123456");
+    const scene = { ...SCENE, sections: { walkways: [{ id: "belt", level: 0, width: 3, rings: [[5, 3, 8, 3]] }] } };
+    const belt = thingAt(scene, 0, 6, 3.05, 0.2);
+    assert.deepEqual(
+        [belt?.kind, belt?.id, belt?.member, belt?.leads, belt?.width],
+        ["walkways", "belt", "line", true, 3],
+    );
+    declareSections([]);
+    assert.equal(TOOLS.length, before);
 });
 
 test("strokes snap to wall ends, to walls, to the raster", () => {
@@ -490,13 +526,17 @@ test("a recording in a file is unpacked, also when it is cut short", async () =>
     );
 });
 
-test("the density of the page counts everybody once", () => {
-    const people = decodePeople(onePerson(1, 1));
-    people.x[0] = 5;
-    people.y[0] = 5;
-    people.level[0] = 0;
-    const values = densityMap(people, 0, [0, 0, 10, 10], 0.1);
-    near(values.reduce((a, b) => a + b, 0) * 0.01, 1, 0.01);
+test("an exported page shows the latest density map of the level", () => {
+    const maps = [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+    ].map(([time, level]) => ({ time, level, top: 0, data: new ArrayBuffer(0) }));
+    assert.equal(mapAt(maps, 1, 0.9), maps[1]);
+    assert.equal(mapAt(maps, 0, 1), maps[2]);
+    assert.equal(mapAt(maps, 2, 1), null);
+    assert.equal(mapAt(maps, 0, -1), null);
 });
 
 test("requests are answered by number, and all of them when the connection is lost", async () => {
@@ -551,20 +591,4 @@ test("marks go with their people, and every role has a colour of its own", () =>
     const plane = { ...drawing[0], what: "half_plane" };
     assert.deepEqual(pointsNow(plane, inspection, [2, 1]).slice(2), [3, 4], "a direction stays");
     assert.equal(new Set([...roleColours(drawing).values()].map(String)).size, drawing.length);
-});
-
-test("lines of the document have the width that the schema gives them, and lead or do not", () => {
-    const line = [[0, 0], [5, 0]]; // prettier-ignore
-    const scene = decodeScene({
-        event: "scene",
-        origin: [0, 0],
-        levels: [{ id: "0", rings: [], walls: [] }],
-        document: { strips: [{ line }, { line, width: 1.5 }], guidance: [{ line, radius: 3 }] },
-    });
-    const seen = othersOf(scene, 0).map(({ kind, width, leads }) => [kind, width, leads]);
-    assert.deepEqual(seen.sort(), [
-        ["guidance", 6, true],
-        ["strips", 1.5, false],
-        ["strips", 4, false],
-    ]);
 });

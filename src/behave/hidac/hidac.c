@@ -149,6 +149,18 @@ static bool leaves_to_plan(const float *values) {
     return p->knows_all > 0.0f || p->trained > 0.0f;
 }
 
+// Impatient: in a jam for longer than its patience, which another way would end.
+static th_mood mood(const th_world *world, int model, uint32_t i) {
+    const th_mind_params *p = (const th_mind_params *)(const void *)th_model_params(
+        world, model, (int)world->agents.group[i]);
+    uint32_t nature = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_NATURE)[i];
+    th_temper temper = th_temper_of(p, nature);
+    float impatience = th_mind_impatience(p, &temper, false);
+    if (nature & TH_MIND_PANICS) return TH_MOOD_PANICS;
+    float jammed = th_own_floats(world, TH_BEHAVE_HIDAC, TH_MIND_JAMMED)[i];
+    return jammed > th_mind_patience(p, impatience) ? TH_MOOD_IMPATIENT : TH_MOOD_CALM;
+}
+
 static const th_field_use uses[TH_MIND_USES] = {
     [TH_MIND_USES_PANIC] = {"move/hidac.panic", "panic shows in decisions, not in the gait"},
     [TH_MIND_USES_MANNERS] = {"move/hidac.manners", "temper shows in decisions, not in pushing"},
@@ -165,6 +177,9 @@ static const char *edited(th_world *world, int model, int group, const float *be
     if (p->companions >= 2.0f && mind->company_begin[group] < 0)
         return "the group began without companions, and there is no room for them in this world; "
                "change it in the scene and start anew";
+    bool new_alarm = p->alarm_time != old->alarm_time || p->alarm_x != old->alarm_x ||
+                     p->alarm_y != old->alarm_y || p->alarm_radius != old->alarm_radius ||
+                     p->alarm_level != old->alarm_level || p->alarm_share != old->alarm_share;
     uint32_t *nature = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_NATURE);
     const uint32_t *slot = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_SLOT);
     for (int i = 0; i < world->agents.count; ++i) {
@@ -172,28 +187,36 @@ static const char *edited(th_world *world, int model, int group, const float *be
         uint32_t then = th_mind_draw_nature(old, world->seed, world->agents.id[i]);
         uint32_t now = th_mind_draw_nature(p, world->seed, world->agents.id[i]);
         nature[i] = (nature[i] & ~(then ^ now)) | (now & (then ^ now));
+        if (new_alarm) nature[i] &= ~(uint32_t)TH_MIND_HEARD;
     }
     return NULL;
 }
 
 static const th_field_info fields[TH_MIND_FIELDS] = {
-    [TH_MIND_SLOT] = {"slot", false, false, "1 + place of its memory"},
-    [TH_MIND_ROOM] = {"room", false, true, "1 + room, 0: none"},
-    [TH_MIND_AIM] = {"aim", false, true, "1 + portal, or 1 + number of portals + goal; 0: none"},
-    [TH_MIND_ENTERED] = {"entered", false, true, "1 + portal by which it came into the room"},
+    [TH_MIND_SLOT] = {"slot", false, false, "1 + place of its memory", NULL},
+    [TH_MIND_ROOM] = {"room", false, true, "1 + room, 0: none", NULL},
+    [TH_MIND_AIM] = {"aim", false, true, "1 + portal, or 1 + number of portals + goal; 0: none",
+                     NULL},
+    [TH_MIND_ENTERED] = {"entered", false, true, "1 + portal by which it came into the room", NULL},
     [TH_MIND_NATURE] =
         {"nature", false, true,
          "bits: 1 knows all, 2 way in, 4 trained, 8 follower, 16 anxious, 32 polite, "
-         "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way"},
-    [TH_MIND_ENTRANCE] = {"entrance", false, true, "1 + exit by which it came in"},
-    [TH_MIND_FOLLOWS] = {"follows", false, true, "id of the leader whom it follows"},
-    [TH_MIND_JAMMED] = {"jammed", true, true, "time in the jam before its aim [s]"},
-    [TH_MIND_CHANGED] = {"changed", true, true, "time until it may change its mind again [s]"},
-    [TH_MIND_PANIC] = {"panic", true, true, "level, 0 to 1"},
-    [TH_MIND_REMAINING] = {"remaining", true, true, "way left as far as it knows [m]"},
-    [TH_MIND_WAITED] = {"waited", true, true, "for companions and followers [s]"},
-    [TH_MIND_CALLED] = {"called", true, true, "left of a follower's call to wait [s]"},
-    [TH_MIND_PLANNED] = {"planned", false, false, "1: knows the way, the planner leads it"},
+         "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way",
+         NULL},
+    [TH_MIND_ENTRANCE] = {"entrance", false, true, "1 + exit by which it came in", NULL},
+    [TH_MIND_FOLLOWS] = {"follows", false, true, "id of the leader whom it follows", NULL},
+    [TH_MIND_JAMMED] = {"jammed", true, true, "time in the jam before its aim [s]",
+                        "time in a jam"},
+    [TH_MIND_CHANGED] = {"changed", true, true, "time until it may change its mind again [s]",
+                         NULL},
+    [TH_MIND_PANIC] = {"panic", true, true, "level, 0 to 1", "level of panic"},
+    [TH_MIND_REMAINING] = {"remaining", true, true, "way left as far as it knows [m]",
+                           "way left as far as known"},
+    [TH_MIND_WAITED] = {"waited", true, true, "for companions and followers [s]",
+                        "time waited for companions"},
+    [TH_MIND_CALLED] = {"called", true, true, "left of a follower's call to wait [s]", NULL},
+    [TH_MIND_PLANNED] = {"planned", false, false, "1: knows the way, the planner leads it", NULL},
+    [TH_MIND_USED_TO] = {"used_to", true, true, "panic that it has got used to [s]", NULL},
 };
 static const th_param_info params[] = {TH_MIND_PARAMS(TH_PARAM_INFO)};
 const th_model th_behave_hidac_model = {
@@ -219,6 +242,7 @@ const th_model th_behave_hidac_model = {
     .leaves_to_plan = leaves_to_plan,
     .check = check,
     .edited = edited,
+    .mood = mood,
     .uses = uses,
     .use_count = TH_MIND_USES,
 };

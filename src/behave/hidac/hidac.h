@@ -35,6 +35,8 @@
     X(alarm_x, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")              \
     X(alarm_y, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")              \
     X(alarm_radius, 0, 0, 1e6, "m", "throng", "how far from there; 0: everywhere")                 \
+    X(alarm_level, 0, -1, 1000, "-", "throng",                                                     \
+      "the level that alarm_radius is on, the first is 0; -1: all")                                \
     X(alarm_share, 0.2, 0, 1, "-", TH_P07 ": some", "share of those who hear it that panic")       \
     X(panic_range, 5, 0, 30, "m", "throng: not printed", "how far panic is seen")                  \
     X(panic_by_sight, 0.5, 0, 10, "1/s", "throng: not printed",                                    \
@@ -52,6 +54,8 @@
     X(panic_by_fallen, 0.3, 0, 10, "1/s", "throng: not printed",                                   \
       "rise while somebody lies in range")                                                         \
     X(calming, 0.1, 0, 10, "1/s", "throng: not printed", "fall of panic at all times")             \
+    X(panic_lasts, 60, 1, 1e5, "s", "throng: not printed; models of contagion let people recover", \
+      "time in panic after which what is seen and heard frightens no more")                        \
     X(panic_threshold, 0.5, 0.05, 1, "-", "throng: not printed",                                   \
       "panic at which an average person behaves so; back to normal 0.2 lower")                     \
     X(anxious, 0, 0, 1, "-", "throng: docs/models/hidac.md", "share: neuroticism 0.8")             \
@@ -84,6 +88,7 @@ enum {
     TH_MIND_WAITED,    // [s] for companions and followers
     TH_MIND_CALLED,    // [s] left: a follower was seen to be behind
     TH_MIND_PLANNED,   // 1: knows the way, the planner leads it
+    TH_MIND_USED_TO,   // [s] of panic that it has got used to
     TH_MIND_FIELDS
 };
 
@@ -181,14 +186,24 @@ typedef struct th_fright {
     bool told;     // somebody in panic talks to it
 } th_fright;
 
-// The level after dt.
+// How much of what frightens still does after so many seconds of panic.
+TH_FORMULA float th_mind_fresh(const th_mind_params *p, float used_to) {
+    return th_clamp(1.0f - used_to / p->panic_lasts, 0.0f, 1.0f);
+}
+
+// The level after dt. Without getting used to it, people in panic would keep each other in panic by being seen.
 TH_FORMULA float th_mind_panic(const th_mind_params *p, float level, const th_fright *fright,
-                               float dt) {
+                               float used_to, float dt) {
     float rise = p->panic_by_sight * fright->panicked + p->panic_by_pushing * fright->pushed +
                  (fright->density > p->panic_density ? p->panic_by_density : 0.0f) +
                  (fright->fallen ? p->panic_by_fallen : 0.0f) +
                  (fright->told ? p->panic_by_talk : 0.0f);
-    return th_clamp(level + dt * (rise - p->calming), 0.0f, 1.0f);
+    return th_clamp(level + dt * (th_mind_fresh(p, used_to) * rise - p->calming), 0.0f, 1.0f);
+}
+
+// Panic wears off while it lasts; ten times slower people can be frightened again.
+TH_FORMULA float th_mind_get_used(const th_mind_params *p, float used_to, bool panics, float dt) {
+    return th_clamp(used_to + (panics ? dt : -0.1f * dt), 0.0f, p->panic_lasts);
 }
 
 // Time to a place and on [s]: walking there, the people before one at the flow of a door (Weidmann 1993: 1.22 people/(m s)),

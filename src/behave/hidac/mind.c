@@ -95,8 +95,8 @@ bool th_mind_create(th_world *world, int model) {
     if (!m) return false;
     th_model_set_state(world, model, m);
     m->arena = th_arena_of(&world->memory.allocator);
-    th_error error;
-    if (th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &m->rooms, &error) != TH_OK) return false;
+    if (th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &m->rooms, world->trouble) != TH_OK)
+        return false;
     m->capacity = world->agents.capacity;
     m->door_words = scene->door_count / 32 + 1;
     m->room_words = m->rooms->room_count / 32 + 1;

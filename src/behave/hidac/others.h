@@ -16,9 +16,12 @@ TH_BOTH static inline void th_mind_hear_alarm(const th_mind_step *s, uint32_t i)
     th_vec2 alarm = {(float)((double)p->alarm_x - s->world->scene->origin.x),
                      (float)((double)p->alarm_y - s->world->scene->origin.y)};
     float distance = th_length(th_sub(alarm, th_position(&s->world->agents, i)));
-    if (p->alarm_radius > 0.0f && distance > p->alarm_radius) return;
+    bool here = p->alarm_level < 0.0f || (uint32_t)p->alarm_level == s->world->agents.level[i];
+    if (p->alarm_radius > 0.0f && !(here && distance <= p->alarm_radius)) return;
     th_random4 r = th_philox(s->world->seed, TH_STREAM_HIDAC_MIND, s->world->agents.id[i], 2);
-    if (th_uniform(r.v[0]) < p->alarm_share) s->panic[i] = 1.0f;
+    if (th_uniform(r.v[0]) >= p->alarm_share) return;
+    s->panic[i] = 1.0f;
+    s->used_to[i] = 0.0f;
 }
 
 // ---- what others within range know and do
@@ -196,7 +199,9 @@ TH_BOTH static inline void th_mind_feel(const th_mind_step *s, uint32_t i,
     float people = (float)(seen->people > 0 ? seen->people : 1);
     th_fright fright = {(float)seen->panicked / people, (float)seen->pushed / people,
                         (float)(seen->close + 1) / 3.14159265f, seen->fallen > 0, seen->alarmed};
-    s->panic[i] = th_mind_panic(p, s->panic[i], &fright, s->interval * (float)TH_MIND_LOOKS);
+    float dt = s->interval * (float)TH_MIND_LOOKS;
+    s->panic[i] = th_mind_panic(p, s->panic[i], &fright, s->used_to[i], dt);
+    s->used_to[i] = th_mind_get_used(p, s->used_to[i], (s->nature[i] & TH_MIND_PANICS) != 0, dt);
 }
 
 // Who has fallen behind the leader makes it wait, a little longer than until its own next look; who is ahead waits itself.

@@ -11,7 +11,7 @@ typedef struct th_mind_step {
     th_mind *mind;
     th_walls walls;
     uint32_t *slot, *room, *aim, *entered, *nature, *entrance, *follows, *planned;
-    float *jammed, *changed, *panic, *remaining, *waited, *called;
+    float *jammed, *changed, *panic, *remaining, *waited, *called, *used_to;
     float interval; // [s] between two looks of a person
     uint64_t period;
 } th_mind_step;
@@ -43,6 +43,7 @@ TH_BOTH static inline th_mind_step th_mind_begin(th_world *world, th_mind *mind)
     FIELD(waited, WAITED, float);
     FIELD(called, CALLED, float);
     FIELD(planned, PLANNED, uint32_t);
+    FIELD(used_to, USED_TO, float);
 #undef FIELD
     s.period = th_mind_period(world->dt);
     s.interval = (float)s.period * world->dt;

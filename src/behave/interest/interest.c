@@ -36,8 +36,8 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
     th_influences all = {list, 0, max};
     uint32_t detour = th_detour_of(a->leg[i]);
     if (detour == 0) return 0;
-    const th_goal *place = th_detour_goal(world->scene, group, detour);
-    th_vec2 p = th_position(a, i), to = th_sub(th_nearest_on_rings(&place->area.shape, p), p);
+    const th_interest_place *place = th_detour_place(world->scene, group, detour);
+    th_vec2 p = th_position(a, i), to = th_sub(th_nearest_on_rings(&place->area, p), p);
     th_tell(&all, (th_influence){.kind = TH_INFLUENCE_RECTANGLE,
                                  .name = "interest",
                                  .unit = "m",
@@ -47,13 +47,76 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
     return all.count;
 }
 
+// ---- the section of the scene
+
+static const char *compile(void *items, int count, int *item) {
+    const th_interest_place *places = items;
+    for (*item = 0; *item < count; ++*item)
+        if (!(places[*item].until > places[*item].from))
+            return "\"until\" does not come after \"from\"; give the end of the interest later";
+    return NULL;
+}
+
+static const th_key_info keys[] = {
+    {.name = "area",
+     .kind = TH_KEY_AREA,
+     .offset = offsetof(th_interest_place, area),
+     .required = true,
+     .doc = "Outline of a building or of open ground; people look at it from outside."},
+    {.name = "layer",
+     .kind = TH_KEY_NAME,
+     .offset = offsetof(th_interest_place, layer),
+     .words = "other",
+     .doc = "What kind of place it is, a word of your own. Default other."},
+    {.name = "strength",
+     .kind = TH_KEY_NUMBER,
+     .offset = offsetof(th_interest_place, strength),
+     .unit = "-",
+     .min = 0,
+     .above = true,
+     .max = 10,
+     .value = 1,
+     .doc = "Factor on its interest, default 1."},
+    {.name = "from",
+     .kind = TH_KEY_NUMBER,
+     .offset = offsetof(th_interest_place, from),
+     .unit = "s",
+     .min = 0,
+     .max = 1e7,
+     .doc = "When it begins to be of interest [s], default 0."},
+    {.name = "until",
+     .kind = TH_KEY_NUMBER,
+     .offset = offsetof(th_interest_place, until),
+     .unit = "s",
+     .min = 0,
+     .above = true,
+     .max = 1e7,
+     .value = (double)INFINITY,
+     .doc = "When that ends [s]; default: never."},
+};
+static const th_section_info section = {
+    .name = "interests",
+    .item = "interest",
+    .doc = "Places that draw people whose behaviour is \"interest\".",
+    .item_size = sizeof(th_interest_place),
+    .keys = keys,
+    .key_count = TH_COUNT_OF(keys),
+    .max_items = 255, // each has a distance field of its own
+    .colour = 0xcc4073,
+    .detours = true,
+    .needed = true,
+    .group_key = "interested_in",
+    .group_doc = "Layers that the group cares for, with weights or without (1). Default: all.",
+    .compile = compile,
+};
+
 #define PLACE(k) \
-    { "place_" #k, false, true, "1 + detour to a place that leaves it cold, 0: none" }
+    { "place_" #k, false, true, "1 + detour to a place that leaves it cold, 0: none", NULL }
 #define UNTIL(k) \
-    { "until_" #k, true, true, "until when place_" #k " does [s]" }
+    { "until_" #k, true, true, "until when place_" #k " does [s]", NULL }
 static const th_field_info fields[TH_INTEREST_FIELDS] = {
-    {"looks", false, true, "places looked at"},
-    {"since", true, true, "when it was drawn to a place [s]"},
+    {"looks", false, true, "places looked at", "places looked at"},
+    {"since", true, true, "when it was drawn to a place [s]", NULL},
     PLACE(0),
     PLACE(1),
     PLACE(2),
@@ -74,6 +137,8 @@ const th_model th_behave_interest_model = {
     .param_count = TH_COUNT_OF(params),
     .fields = fields,
     .field_count = TH_INTEREST_FIELDS,
+    .sections = &section,
+    .section_count = 1,
     .run = run,
     .fields_are_sound = fields_are_sound,
     .decides = TH_DECIDES_DETOUR,

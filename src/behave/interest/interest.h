@@ -49,6 +49,15 @@ enum {
     TH_INTEREST_FIELDS = TH_INTEREST_UNTIL + TH_INTEREST_KNOWN
 };
 
+// A place of interest of the scene, compiled: a goal with this item is a detour.
+typedef struct th_interest_place {
+    th_item item;
+    th_polygons area;
+    int layer;         // what kind of place it is, in the scene's names
+    float strength;    // [-]
+    float from, until; // [s]
+} th_interest_place;
+
 // ---- fields
 
 // Fields that fall below e^-12 are not felt: a hundred thousandth.
@@ -128,13 +137,14 @@ TH_BOTH static inline const th_interest_params *th_interest_params_of(const th_w
 }
 
 // The place of a detour, 1 the first.
-TH_BOTH static inline const th_goal *th_detour_goal(const th_scene *scene, const th_group *group,
-                                                    uint32_t detour) {
+TH_BOTH static inline const th_interest_place *
+th_detour_place(const th_scene *scene, const th_group *group, uint32_t detour) {
     int target = group->route[(uint32_t)group->route_count + detour - 1];
-    return &scene->goals[scene->targets[target].goals[0]];
+    return (const th_interest_place *)(const void *)scene->goals[scene->targets[target].goals[0]]
+        .item;
 }
 
-TH_BOTH static inline bool th_interest_lasts(const th_goal *place, double time) {
+TH_BOTH static inline bool th_interest_lasts(const th_interest_place *place, double time) {
     return (float)time >= place->from && (float)time < place->until;
 }
 
@@ -158,24 +168,25 @@ TH_BOTH static inline float th_interest_of_place(const th_world *world, uint32_t
                                                  bool inner) {
     const th_agents *a = &world->agents;
     const th_group *group = &world->scene->groups[a->group[i]];
-    const th_goal *place = th_detour_goal(world->scene, group, detour);
-    if ((uint32_t)place->area.level != a->level[i] || !th_interest_lasts(place, world->time) ||
+    const th_interest_place *place = th_detour_place(world->scene, group, detour);
+    if ((uint32_t)place->item.level != a->level[i] || !th_interest_lasts(place, world->time) ||
         th_interest_is_cold(world, i, detour) ||
         !th_interest_cares(world->seed, a->id[i], place->layer,
                            th_interest_params_of(world, i)->mask_share))
         return 0.0f;
-    return group->interest[place->layer] * place->strength *
-           th_interest_field(th_interest_params_of(world, i), &place->area.shape, th_position(a, i),
+    return group->weights[place->layer] * place->strength *
+           th_interest_field(th_interest_params_of(world, i), &place->area, th_position(a, i),
                              inner);
 }
 
 // From p to the rim, a centimetre short of it: it may lie on a wall.
-TH_BOTH static inline bool th_interest_in_sight(const th_walls *walls, const th_goal *place,
-                                                uint32_t level, th_vec2 p) {
-    if ((uint32_t)place->area.level != level) return false;
-    th_vec2 to = th_sub(th_nearest_on_rings(&place->area.shape, p), p);
+TH_BOTH static inline bool th_interest_in_sight(const th_walls *walls,
+                                                const th_interest_place *place, uint32_t level,
+                                                th_vec2 p) {
+    if ((uint32_t)place->item.level != level) return false;
+    th_vec2 to = th_sub(th_nearest_on_rings(&place->area, p), p);
     float distance = th_length(to), before = th_max(distance - 0.01f, 0.0f);
-    if (distance <= 0.01f || th_polygons_contain(&place->area.shape, p)) return true;
+    if (distance <= 0.01f || th_polygons_contain(&place->area, p)) return true;
     th_vec2 q = th_add(p, th_scale(before / distance, to));
     return th_walls_first_crossing(walls, (int)level, p, q, NULL) < 0;
 }
@@ -200,7 +211,7 @@ TH_BOTH static inline uint32_t th_interest_effect(const th_world *world, const t
         running += felt;
     }
     if (chosen == 0) return 0;
-    const th_goal *place = th_detour_goal(world->scene, group, chosen);
+    const th_interest_place *place = th_detour_place(world->scene, group, chosen);
     return th_interest_in_sight(walls, place, a->level[i], th_position(a, i)) ? chosen : 0;
 }
 
@@ -263,16 +274,16 @@ TH_BOTH static inline void th_interest_walk(th_world *world, const th_walls *wal
 // Of somebody who was drawn to a place. It stops within `arrival` of it, or before by the inner field. Who is held up by
 // those who already stand there looks from where it is: then the outer field stops it.
 TH_BOTH static inline void th_interest_come(th_world *world, const th_walls *walls, uint32_t i,
-                                            const th_goal *place, float drawn) {
+                                            const th_interest_place *place, float drawn) {
     th_agents *a = &world->agents;
     const th_interest_params *p = th_interest_params_of(world, i);
     th_vec2 at = th_position(a, i);
     bool seen = th_interest_in_sight(walls, place, a->level[i], at);
-    bool near = seen && th_interest_distance(&place->area.shape, at) <= p->arrival;
+    bool near = seen && th_interest_distance(&place->area, at) <= p->arrival;
     if (seen && !near) {
         float least = TH_INTEREST_HELD_UP * a->speed[i];
         bool held_up = th_length2(th_velocity(a, i)) <= least * least;
-        float felt = th_interest_field(p, &place->area.shape, at, !held_up);
+        float felt = th_interest_field(p, &place->area, at, !held_up);
         near = drawn < th_hazard(p->browse_rate * felt, world->dt);
     }
     float since = th_own_floats(world, TH_BEHAVE_INTEREST, TH_INTEREST_SINCE)[i];
@@ -296,7 +307,7 @@ TH_BOTH static inline void th_interest_behave(th_world *world, const th_walls *w
         th_interest_walk(world, walls, i, random);
         return;
     }
-    const th_goal *place = th_detour_goal(world->scene, group, detour);
+    const th_interest_place *place = th_detour_place(world->scene, group, detour);
     bool over = looks && (float)world->time >= a->wait_until[i];
     if (over || !th_interest_lasts(place, world->time))
         th_interest_go_on(world, i);

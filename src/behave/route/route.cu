@@ -23,7 +23,7 @@ template <bool routes> void arrive_people(th_world *host) {
             exit->last_time = -1.0; // in this step; the measure stage sets the time
             add(&world->counters.left_digest, th_leaving_digest(world, (uint32_t)i));
             uint32_t at = add(&s->event_count, 1u);
-            if (at < TH_EVENT_MAX)
+            if (at < th_event_max(world))
                 events[at] = {world->step_count, (uint32_t)i + 1, world->agents.id[i],
                               TH_EVENT_LEFT, (int)world->agents.exit[i]};
         });

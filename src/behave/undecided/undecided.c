@@ -43,12 +43,12 @@ static const char *edited(th_world *world, int model, int group, const float *be
 }
 
 #define VISITED(k) \
-    { "visited_" #k, true, true, "when it was last at sight " #k " [s]; 0: never" }
+    { "visited_" #k, true, true, "when it was last at sight " #k " [s]; 0: never", NULL }
 static const th_field_info fields[TH_UNDECIDED_FIELDS] = {
-    {"nature", false, true, "0 new, 1 undecided, 2 walks the route"},
-    {"choice", false, true, "1 + leg that was chosen, 0: none"},
-    {"visits", false, true, "sights visited"},
-    {"since", true, true, "when it chose [s]"},
+    {"nature", false, true, "0 new, 1 undecided, 2 walks the route", NULL},
+    {"choice", false, true, "1 + leg that was chosen, 0: none", NULL},
+    {"visits", false, true, "sights visited", "sights visited"},
+    {"since", true, true, "when it chose [s]", NULL},
     VISITED(0),
     VISITED(1),
     VISITED(2),

@@ -105,7 +105,8 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
 static const th_field_info fields[] = {
     {.name = "turn",
      .is_float = true,
-     .doc = "from the planned to the filtered direction, left positive [rad]"}};
+     .doc = "from the planned to the filtered direction, left positive [rad]",
+     .label = "turn off the planned way"}};
 static const th_param_info params[] = {TH_DENSESENSE_PARAMS(TH_PARAM_INFO)};
 TH_DENSESENSE_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_DENSESENSE_PRESETS(TH_PRESET_INFO)};

@@ -39,7 +39,7 @@
       "1: people per m2, room 1/(w rho); 0: the code's 1/m, room w/rho")                         \
     X(density_neighbours, 0, 0, 16, "-", "throng; Menge: 10",                                    \
       "the nearest this many count, 0: all in range")                                            \
-    X(density_range, 5, 0.5, 10, "m", TH_MENGE_CODE, "who is farther away does not count")       \
+    X(density_range, 5, 0.5, 10, "m", TH_MENGE_CODE, "people farther away do not count")         \
     X(density_sight, 1, 0, 1, "-", "throng", "1: people behind a wall do not count")             \
     X(obstacle_mode, 1, 0, 2, "-", "1: " TH_BNCM14 ", 2: Menge's code",                          \
       "0: walls ignored; 1: free_space, density by reachable room; 2: additive, as people")      \
@@ -56,7 +56,7 @@
     X(arc_hysteresis, 0.02, 0, 1, "-", "throng; " TH_BNCM14 ": 0",                               \
       "the last direction stays until another makes up this share of what it falls short")       \
     X(oncoming, 1, 0, 1, "-", TH_BNCM14 ": 1",                                                   \
-      "how much people count who plan to walk towards one; to be passed, not followed")
+      "weight of people that walk towards the agent, to be passed and not followed")
 
 // X(name, doc, {parameter, value}...)
 #define TH_DENSESENSE_PRESETS(X)                                                                   \
@@ -68,11 +68,10 @@
       {"stride_buffer", 0.9}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
       {"arc_samples", 13}, {"arc_goal", 1}, {"arc_interval", 0}, {"arc_hysteresis", 0})            \
-    X(passing,                                                                                     \
-      "consistent, with the true goal, and people who come count half: for streams that meet",     \
+    X(passing, "consistent, and people who come count a quarter: for streams that meet",           \
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
-      {"arc_samples", 13}, {"arc_goal", 1}, {"oncoming", 0.5})                                     \
+      {"arc_samples", 13}, {"arc_goal", 1}, {"oncoming", 0.25})                                    \
     X(consistent, "right units, all count, free space, arc of directions: the defaults",           \
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \

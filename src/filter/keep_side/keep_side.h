@@ -16,16 +16,16 @@
 #include "state/world.h"
 
 // X(name, default, min, max, "unit", "source", "doc")
-#define TH_KEEP_SIDE_PARAMS(X)                                                     \
-    X(keep, 1, 0, 1, "-", "Cheng 2013: solely the field's direction",              \
-      "share of the field in the direction on a strip, the rest is the planner's") \
-    X(turn, 60, 0, 85, "deg",                                                      \
-      "throng: the published field turns to 90, people would cross square-on",     \
-      "most that people turn from the strip towards their side")                   \
-    X(blend, 1, 0, 10, "m", "Cheng 2013: a few cells; throng: two cells of 0.5 m", \
-      "distance beyond the strip over which its share fades to nothing")           \
-    X(leave, 60, 10, 80, "deg", "throng",                                          \
-      "who plans to walk at more than this to the strip wants to leave it")        \
+#define TH_KEEP_SIDE_PARAMS(X)                                                      \
+    X(keep, 1, 0, 1, "-", "Cheng 2013: solely the field's direction",               \
+      "share of the field in the direction on a strip, the rest is the planner's")  \
+    X(turn, 60, 0, 85, "deg",                                                       \
+      "throng: the published field turns to 90, people would cross square-on",      \
+      "most that people turn from the strip towards their side")                    \
+    X(blend, 1, 0, 10, "m", "Cheng 2013: a few cells; throng: two cells of 0.5 m",  \
+      "distance beyond the strip over which its share fades to nothing")            \
+    X(leave, 60, 10, 80, "deg", "throng",                                           \
+      "an agent whose plan leads at more than this to the strip wants to leave it") \
     X(patience, 1, 0, 30, "s", "throng", "how long an agent has to want that to be let go")
 
 typedef struct th_keep_side_params {

@@ -20,7 +20,7 @@ enum {
 
 // ---- the section of the scene
 
-// Everybody asks every strip of the level in every step; a change of walls builds all of them again.
+// Each agent asks each strip of its level in every step; a change of walls builds all of them again.
 enum { MAX_STRIPS = 100, MAX_POINTS = 1000 };
 #define MAX_AREA 25000.0 // [m2]
 
@@ -39,8 +39,7 @@ static const th_key_info keys[] = {
      .kind = TH_KEY_LINE,
      .offset = offsetof(th_strip, line),
      .required = true,
-     .doc = "The middle of the strip: points [[x, y], ...], two at least, over walkable ground "
-            "somewhere."},
+     .doc = "The middle of the strip, at least two points."},
     {.name = "width",
      .kind = TH_KEY_NUMBER,
      .offset = offsetof(th_strip, width),
@@ -60,21 +59,21 @@ static const th_key_info keys[] = {
      .unit = "-",
      .min = 0,
      .max = 1,
-     .value = 0.4, // leaves a fifth of the width between those who come and those who go
-     .doc = "Part of the free width, from the wall or edge on one's own side, that is the ideal "
-            "track, default 0.4; 0: the cells beside the wall only."},
+     .value = 0.4, // leaves a fifth of the width between the two directions
+     .doc = "Part of the free width, from the side, that is the ideal track, default 0.4; 0: the "
+            "cells beside the wall only."},
 };
 const th_section_info th_strips_section = {
     .name = "strips",
     .item = "strip",
-    .doc = "Marked strips: people with the filter \"keep_side\" who walk along one, either way, "
-           "keep to one side of it.",
+    .doc = "Strips on which people with the filter \"keep_side\" keep to one side.",
     .item_size = sizeof(th_strip),
     .keys = keys,
     .key_count = TH_COUNT_OF(keys),
     .max_items = MAX_STRIPS,
     .max_points = MAX_POINTS,
     .width_key = "width",
+    .needed = true,
     .compile = compile,
 };
 

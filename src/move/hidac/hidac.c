@@ -111,6 +111,13 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     return all.count;
 }
 
+static th_mood mood(const th_world *world, int model, uint32_t i) {
+    (void)model;
+    uint32_t state = th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_STATE)[i];
+    if (th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[i] > 0.5f) return TH_MOOD_PANICS;
+    return state == TH_HIDAC_WAITS || state == TH_HIDAC_STOPS ? TH_MOOD_WAITS : TH_MOOD_CALM;
+}
+
 // Which of the switches is neither on nor off? NULL: none.
 static const float *odd_switch(const th_hidac_params *p) {
     const float *switches[] = {&p->adapts,   &p->line_of_sight, &p->oncoming_first,
@@ -191,16 +198,20 @@ static const char *edited(th_world *world, int model, int group, const float *be
 }
 
 static const th_field_info fields[TH_HIDAC_FIELDS] = {
-    [TH_HIDAC_HEADING_X] = {"heading_x", true, true, "direction of the last step"},
-    [TH_HIDAC_HEADING_Y] = {"heading_y", true, true, "direction of the last step"},
-    [TH_HIDAC_PACE] = {"pace", true, true, "speed reached so far [m/s]"},
-    [TH_HIDAC_TIMER] = {"timer", true, true, "left of a stop or a wait [s]"},
-    [TH_HIDAC_STATE] = {"state", false, true, "0 walks, 1 stops, 2 waits, 3 tries, 4 falls"},
-    [TH_HIDAC_RECTANGLE] = {"rectangle", true, true, "length of the rectangle of influence [m]"},
-    [TH_HIDAC_PUSHED_X] = {"pushed_x", true, true, "by others, of late [m/s]"},
-    [TH_HIDAC_PUSHED_Y] = {"pushed_y", true, true, "by others, of late [m/s]"},
-    [TH_HIDAC_PANIC] = {"panic", true, true, "above 0.5: is in panic, 2: for good"},
-    [TH_HIDAC_MANNERS] = {"manners", false, true, "0 drawn by `pushers`, 1 polite, 2 pushes"},
+    [TH_HIDAC_HEADING_X] = {"heading_x", true, true, "direction of the last step", NULL},
+    [TH_HIDAC_HEADING_Y] = {"heading_y", true, true, "direction of the last step", NULL},
+    [TH_HIDAC_PACE] = {"pace", true, true, "speed reached so far [m/s]", "pace"},
+    [TH_HIDAC_TIMER] = {"timer", true, true, "left of a stop or a wait [s]",
+                        "time left of a stop or a wait"},
+    [TH_HIDAC_STATE] = {"state", false, true, "0 walks, 1 stops, 2 waits, 3 tries, 4 falls", NULL},
+    [TH_HIDAC_RECTANGLE] = {"rectangle", true, true, "length of the rectangle of influence [m]",
+                            "rectangle of influence"},
+    [TH_HIDAC_PUSHED_X] = {"pushed_x", true, true, "by others, of late [m/s]", NULL},
+    [TH_HIDAC_PUSHED_Y] = {"pushed_y", true, true, "by others, of late [m/s]", NULL},
+    [TH_HIDAC_PANIC] = {"panic", true, true, "above 0.5: is in panic, 2: for good", NULL},
+    [TH_HIDAC_MANNERS] = {"manners", false, true, "0 drawn by `pushers`, 1 polite, 2 pushes", NULL},
+    [TH_HIDAC_GOES_X] = {"goes_x", true, true, "velocity, averaged over fall_time [m/s]", NULL},
+    [TH_HIDAC_GOES_Y] = {"goes_y", true, true, "velocity, averaged over fall_time [m/s]", NULL},
 };
 static void body(const float *values, th_body_rules *rules) {
     const th_hidac_params *p = (const th_hidac_params *)values;
@@ -210,6 +221,7 @@ static void body(const float *values, th_body_rules *rules) {
 }
 
 static const th_param_info params[] = {TH_HIDAC_PARAMS(TH_PARAM_INFO)};
+_Static_assert(TH_COUNT_OF(params) <= TH_PARAM_MAX, "too many parameters");
 TH_HIDAC_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_HIDAC_PRESETS(TH_PRESET_INFO)};
 const th_model th_move_hidac_model = {
@@ -224,9 +236,11 @@ const th_model th_move_hidac_model = {
     .preset_count = TH_COUNT_OF(presets),
     .fields = fields,
     .field_count = TH_HIDAC_FIELDS,
+    .longest_step = 0.0625f, // beyond, the number of falls depends on the step
     .body = body,
     .run = run,
     .influences = influences,
+    .mood = mood,
     .check = check,
     .edited = edited,
 };

@@ -129,14 +129,20 @@ TH_BOTH static inline bool th_hidac_pushes(const th_world *world, uint32_t j) {
            (manners == 0 && share > 0.0f && th_hidac_draw(world, j, 1) < share);
 }
 
-// The push of an agent that leans on somebody at `toward`, a unit vector: half of what it wants to be faster that way, as two
-// equal bodies share their momentum. It follows from wishes and velocities, not from what contact corrects, whose share of a
-// step grows with the step.
-TH_FORMULA th_vec2 th_hidac_lean(th_vec2 wanted, th_vec2 velocity, th_vec2 toward) {
-    return th_scale(0.5f * th_max(th_dot(th_sub(wanted, velocity), toward), 0.0f), toward);
+// The push of an agent that leans on a neighbour at `toward`, a unit vector: half of what it wants to be faster that way, as
+// two equal bodies share their momentum. `goes` is its velocity averaged over fall_time: contact corrects velocities back and
+// forth, more so with a long step, and since pushes do not pull, each correction would count on one side only.
+TH_FORMULA th_vec2 th_hidac_lean(th_vec2 wanted, th_vec2 goes, th_vec2 toward) {
+    return th_scale(0.5f * th_max(th_dot(th_sub(wanted, goes), toward), 0.0f), toward);
 }
 
-// What j wants, leaning on i: its preferred velocity at the pace of panic.
+// How much of its push an agent passes on across a gap [m]: all where bodies touch. Without the slope, touching neighbours
+// would push or not by the last millimetre of contact.
+TH_FORMULA float th_hidac_reaches(float gap) {
+    return th_clamp(1.0f - gap / TH_HIDAC_LEANS, 0.0f, 1.0f);
+}
+
+// Adds what j, leaning on i, wants: its preferred velocity at the pace of panic.
 TH_BOTH static inline void th_hidac_feel(const th_world *world, th_hidac_view *i, uint32_t j,
                                          th_vec2 away, float distance) {
     const th_agents *a = &world->agents;
@@ -144,8 +150,11 @@ TH_BOTH static inline void th_hidac_feel(const th_world *world, th_hidac_view *i
     bool panics = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[j] > 0.5f;
     float pace = panics ? th_hidac_params_of(world, j)->panic_speed : 1.0f;
     th_vec2 wanted = th_scale(pace, th_v(a->preferred_x[j], a->preferred_y[j]));
-    i->leaned_on = th_add(
-        i->leaned_on, th_hidac_lean(wanted, th_velocity(a, j), th_scale(1.0f / distance, away)));
+    th_vec2 goes = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_GOES_X)[j],
+                        th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_GOES_Y)[j]);
+    float reaches = th_hidac_reaches(distance - i->radius - a->radius[j]);
+    th_vec2 push = th_hidac_lean(wanted, goes, th_scale(1.0f / distance, away));
+    i->leaned_on = th_add(i->leaned_on, th_scale(reaches, push));
 }
 
 TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *walls,
@@ -159,10 +168,11 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
     }
     float along = th_dot(d, i->wish), side = th_det(i->wish, d);
     float distance2 = th_length2(d), touch = i->radius + a->radius[j] + i->space;
+    float leaning = i->radius + a->radius[j] + TH_HIDAC_LEANS;
     float half_width2 = i->half_width * i->half_width;
     bool seen = th_hidac_within(along, side, th_hidac_longest(i), half_width2);
-    bool touches = distance2 < touch * touch;
-    if (!seen && !touches) return;
+    bool touches = distance2 < touch * touch, leans = distance2 < leaning * leaning;
+    if (!seen && !touches && !leans) return;
     float distance = sqrtf(distance2);
     if (th_hidac_hidden(world, walls, i, j, distance)) return;
     if (touches) {
@@ -170,18 +180,22 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
                           ? th_hidac_push(th_sub(i->p, q), distance, touch - distance)
                           : th_scale(touch, th_pair_direction(a->id[i->self], a->id[j]));
         i->push_people = th_add(i->push_people, one);
-        th_hidac_feel(world, i, j, th_sub(i->p, q), distance);
     }
+    if (leans) th_hidac_feel(world, i, j, th_sub(i->p, q), distance);
     if (!seen) return;
     i->ahead += th_hidac_within(along, side, p->rectangle_loose, half_width2);
     float agrees = a->preferred_x[j] * i->wish.x + a->preferred_y[j] * i->wish.y;
-    if (th_hidac_within(along, side, i->rectangle, half_width2))
-        i->avoid_people =
-            th_add(i->avoid_people,
-                   th_hidac_avoidance(i, d, distance, th_hidac_course(i, a, j), agrees < 0.0f));
+    if (th_hidac_within(along, side, i->rectangle, half_width2)) {
+        th_vec2 turn = th_hidac_avoidance(i, d, distance, th_hidac_course(i, a, j), agrees < 0.0f);
+        i->avoid_people = th_add(i->avoid_people, turn);
+        i->meets |= agrees < 0.0f && th_length2(turn) > 0.0f;
+    }
     float ahead = i->radius + p->waiting_radius;
     th_vec2 off = th_sub(d, th_scale(ahead, i->wish));
-    i->disc_taken |= agrees > 0.0f && th_length2(off) < p->waiting_radius * p->waiting_radius;
+    float within = p->waiting_radius + a->radius[j];
+    bool in_path = fabsf(side) < 0.5f * (i->radius + a->radius[j]);
+    if (agrees > 0.0f && in_path && th_length2(off) < within * within)
+        i->disc_taken |= th_dot(th_velocity(a, j), i->wish) < TH_HIDAC_WALKS_ON;
 }
 
 // Does the segment reach into the rectangle of influence? By clipping it, first along, then across.
@@ -325,7 +339,7 @@ TH_BOTH static inline void th_hidac_see_people(const th_world *world, const th_w
 
 TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_walls *walls,
                                             th_hidac_view *i) {
-    float touch = i->radius + world->max_radius + i->space;
+    float touch = i->radius + world->max_radius + th_max(i->space, TH_HIDAC_LEANS);
     if (walls->count > 0) th_hidac_touch_walls(walls, i);
     th_hidac_see_people(world, walls, i, touch);
     if (world->scene->link_count > 0) {
@@ -336,6 +350,7 @@ TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_wall
         int count = th_linked_neighbours(world, i->self, reach, found, 16);
         for (int k = 0; k < count; ++k) th_hidac_see(world, walls, i, found[k]);
     }
+    i->disc_taken &= !i->meets; // agents that pass each other do not queue
     if (walls->count > 0) th_hidac_see_walls(walls, i);
 }
 
@@ -350,26 +365,24 @@ TH_FORMULA th_vec2 th_hidac_direction(const th_hidac_view *i) {
     return th_length2(direction) > 0.0f ? direction : i->wish;
 }
 
-// The displacement at which an agent stands still: as large as the personal space, but not less than 2 cm, so that
-// those without any still feel bodies.
-TH_FORMULA float th_hidac_yield_band(const th_hidac_view *i) {
-    return th_max(i->params->yields * i->space, 0.02f);
-}
-
 // The rules of stopping (4.1.3) and waiting (4.1.4): a new state and its time. An agent that has waited to the end of
 // the timer tries to walk for a second before it waits again: otherwise the timer would free it for one step only.
 TH_FORMULA void th_hidac_rules(const th_hidac_view *i, const th_world *world, th_vec2 direction,
                                uint32_t *state, float *timer) {
     const th_hidac_params *p = i->params;
     *timer = th_max(*timer - world->dt, 0.0f);
-    float band = p->yields > 0.0f ? th_hidac_yield_band(i) : 0.0f;
-    bool against = p->stopping > 0.0f && -th_dot(direction, i->push_people) > band;
+    bool against = p->stopping > 0.0f && -th_dot(direction, i->push_people) > p->yields;
     bool free = *state == TH_HIDAC_WAITS && !i->disc_taken;
     bool stops = !i->panics && against && *state != TH_HIDAC_WAITS;
     if (i->panics || free) *timer = 0.0f;
     if (*timer > 0.0f && !(*state == TH_HIDAC_TRIES && stops)) return;
     bool waited_in_vain = *state == TH_HIDAC_WAITS && !free;
+    bool stopped = *state == TH_HIDAC_STOPS && !i->panics;
     *state = TH_HIDAC_WALKS;
+    if (stopped && stops) { // the timer has run out: it tries to move again
+        *timer = 0.1f;
+        return;
+    }
     if (i->panics || !(stops || waited_in_vain || i->disc_taken)) return;
     th_random4 now = th_hidac_random(world, world->agents.id[i->self], world->step_count);
     float u = th_uniform(now.v[2]);
@@ -395,7 +408,8 @@ TH_FORMULA float th_hidac_lambda(const th_hidac_view *i) {
 TH_FORMULA float th_hidac_alpha(const th_hidac_view *i, th_vec2 direction, th_vec2 r) {
     if (i->params->yields <= 0.0f) return th_length(r) > i->params->dead_band ? 0.0f : 1.0f;
     float against = i->panics ? th_length(r) : -th_dot(direction, r);
-    return 1.0f - th_clamp(against / th_hidac_yield_band(i), 0.0f, 1.0f);
+    float stands = (i->panics ? 0.75f : 1.0f) * i->params->yields;
+    return 1.0f - th_clamp(against / stands, 0.0f, 1.0f);
 }
 
 // (3): the velocity of the step.
@@ -404,7 +418,7 @@ TH_FORMULA th_vec2 th_hidac_velocity(const th_hidac_params *p, th_vec2 now, th_v
     if (p->response_time <= 0.0f) return th_add(walk, th_scale(1.0f / dt, r));
     th_vec2 back = th_limit(th_scale(1.0f / th_max(p->response_time, dt), r), speed);
     th_vec2 wanted = th_add(walk, back);
-    float share = p->relaxation_time > dt ? dt / p->relaxation_time : 1.0f;
+    float share = p->relaxation_time > 0.0f ? 1.0f - th_exp(-dt / p->relaxation_time) : 1.0f;
     return th_add(now, th_scale(share, th_sub(wanted, now)));
 }
 
@@ -425,11 +439,16 @@ TH_FORMULA float th_hidac_rectangle(const th_hidac_view *i, float dt) {
     return i->rectangle + th_min(dt / 0.5f, 1.0f) * (wanted - i->rectangle);
 }
 
+// The share of a step in an average over fall_time.
+TH_FORMULA float th_hidac_share(const th_hidac_params *p, float dt) {
+    return 1.0f - th_exp(-dt / p->fall_time);
+}
+
 // The push of others, averaged over fall_time [m/s].
 TH_BOTH static inline th_vec2 th_hidac_pushed(const th_world *world, const th_hidac_view *i) {
     th_vec2 pushed = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_X)[i->self],
                           th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[i->self]);
-    float share = th_min(world->dt / i->params->fall_time, 1.0f);
+    float share = th_hidac_share(i->params, world->dt);
     return th_add(pushed, th_scale(share, th_sub(i->leaned_on, pushed)));
 }
 
@@ -498,6 +517,15 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
     th_hidac_keep(world, &i, direction, v, pushed);
 }
 
+// How fast the agent goes, averaged over fall_time. After every agent's step, since neighbours read it there.
+TH_BOTH static inline void th_hidac_note_velocity(th_world *world, uint32_t self) {
+    float share = th_hidac_share(th_hidac_params_of(world, self), world->dt);
+    float *x = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_GOES_X)[self];
+    float *y = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_GOES_Y)[self];
+    *x += share * (world->agents.velocity_x[self] - *x);
+    *y += share * (world->agents.velocity_y[self] - *y);
+}
+
 // After every agent's step: a falling agent lies from now on, and one that has lain long enough stands up. Returns by
 // how many more lie.
 TH_BOTH static inline int th_hidac_lie_down(th_world *world, uint32_t self) {
@@ -507,6 +535,7 @@ TH_BOTH static inline int th_hidac_lie_down(th_world *world, uint32_t self) {
     float *timer = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self];
     float *panic = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self];
     float share = th_hidac_params_of(world, self)->panic;
+    th_hidac_note_velocity(world, self);
     // For good, whatever a behaviour says. Here and not in the step, in which neighbours read it.
     if (share > 0.0f && *panic < TH_HIDAC_FOR_GOOD && th_hidac_draw(world, self, 0) < share)
         *panic = TH_HIDAC_FOR_GOOD;

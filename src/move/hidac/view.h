@@ -41,19 +41,19 @@
       "epsilon at walls")                                                                          \
     X(repulsion_gain, 1, 0, 2, "-", TH_PAB07 ": 1", "share of an overlap that is taken back")      \
     X(dead_band, 0, 0, 0.2, "m", TH_PAB07 ": 0", "shorter displacements do not hold an agent up")  \
-    X(yields, 0.75, 0, 5, "-", "throng: 0: any displacement stops, as printed",                    \
-      "displacement at which an agent stands still, in personal spaces")                           \
+    X(yields, 0.04, 0, 0.5, "m", "throng: 0: any displacement stops, as printed",                  \
+      "displacement at which an agent stands still")                                               \
     X(response_time, 0.2, 0, 2, "s", "throng: 0: displacements, as printed",                       \
       "time in which an overlap is taken back by walking")                                         \
-    X(relaxation_time, 0.2, 0, 2, "s", "throng: 0: at once, as printed",                           \
+    X(relaxation_time, 0.175, 0, 2, "s", "throng: 0: at once, as printed",                         \
       "time to take on a new velocity")                                                            \
     X(wall_priority, 0.3, 0, 1, "-", TH_PAB07, "lambda, weight of people's pushes at a wall")      \
     X(stopping, 1, 0, 1, "-", TH_PAB07, "1: the stopping rule")                                    \
     X(stop_shortest, 0.1, 0, 10, "s", "throng: a small range; not printed", "of a stop")           \
     X(stop_longest, 0.5, 0, 10, "s", "throng: a small range; not printed", "of a stop")            \
     X(waiting, 1, 0, 1, "-", TH_PAB07, "1: the waiting rule")                                      \
-    X(waiting_radius, 0.2, 0.05, 2, "m", "throng: docs/models/hidac.md",                           \
-      "radius of the disc ahead that is kept free")                                                \
+    X(waiting_radius, 0.25, 0.05, 2, "m", "Durupinar 2008: 0.25 to 0.65 by personality",           \
+      "radius of the disc before the body that is kept free of bodies")                            \
     X(wait_shortest, 1, 0, 100, "s", "throng: not printed", "of a wait")                           \
     X(wait_longest, 5, 0, 100, "s", "throng: not printed", "of a wait")                            \
     X(panic, 0, 0, 1, "-", TH_PAB07, "share of people in panic from the beginning")                \
@@ -71,9 +71,9 @@
     X(fallen_weight, 0.5, 0, 1, "-", TH_PAB07, "beta, weight of walking around them")
 
 #define TH_HIDAC_PRESETS(X)                                                                        \
-    X(paper, "as printed: displacements, any of which stops", {"separation_passes", 0},            \
-      {"personal_space", 0.05}, {"wall_space", 0.05}, {"yields", 0}, {"response_time", 0},         \
-      {"relaxation_time", 0}, {"waiting_radius", 0.45})                                            \
+    X(paper, "as printed: displacements, which stop from 2 cm on; any at all would lock doors",    \
+      {"separation_passes", 0}, {"personal_space", 0.05}, {"wall_space", 0.05}, {"yields", 0},     \
+      {"dead_band", 0.02}, {"response_time", 0}, {"relaxation_time", 0}, {"waiting_radius", 0.45}) \
     X(impaired, "with a walking stick: Boyce, Shields, Silcock 1999, 0.81 m/s",                    \
       {"speed_factor", 0.6}, {"acceleration", 1})                                                  \
     X(injured, "throng: half the speed of the others", {"speed_factor", 0.5}, {"acceleration", 1}) \
@@ -95,6 +95,8 @@ enum {
     TH_HIDAC_PUSHED_Y,
     TH_HIDAC_PANIC,
     TH_HIDAC_MANNERS,
+    TH_HIDAC_GOES_X,
+    TH_HIDAC_GOES_Y,
     TH_HIDAC_FIELDS
 };
 enum {
@@ -105,6 +107,10 @@ enum {
     TH_HIDAC_FALLS
 };                             // of the field state
 #define TH_HIDAC_FOR_GOOD 2.0f // of the field panic
+// Along the own way: agents that go so fast are followed, not waited for [m/s].
+#define TH_HIDAC_WALKS_ON 0.3f
+// Between bodies: nearer agents lean on each other [m].
+#define TH_HIDAC_LEANS 0.1f
 // A body on the ground, torso and head [m]; the legs are stepped over.
 #define TH_HIDAC_BODY_LENGTH 0.9f
 #define TH_HIDAC_BODY_WIDTH 0.5f
@@ -131,6 +137,7 @@ typedef struct th_hidac_view {
     float fallen_distance;             // to the nearest of them
     int ahead;                         // people in the loose rectangle
     bool disc_taken;
+    bool meets; // turns past an agent that wants to go the other way
 } th_hidac_view;
 
 // ---- the rectangle of influence: from the centre `length` ahead along the wish, half the width to either side. Avoidance
@@ -252,6 +259,7 @@ static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_h
                                                float touch) {
     const th_hidac_params *p = i->params;
     float near = 1.001f * th_max(i->rectangle - 1.5f, 0.5f); // roots and squares round differently
+    float disc = p->waiting_radius + touch - i->radius; // the largest body reaches so far into it
     bool hides = p->line_of_sight > 0.0f && walls->count > 0;
     // Of whom those in panic, and the literal rule, take notice depends on more.
     bool any = i->panics || !(p->oncoming_first > 0.0f);
@@ -265,7 +273,7 @@ static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_h
                             i->half_width * i->half_width,
                             touch * touch,
                             near * near,
-                            1.001f * p->waiting_radius * p->waiting_radius,
+                            1.001f * disc * disc,
                             hides ? 0.999f * i->clear * i->clear : INFINITY,
                             any ? INFINITY : 0.0f};
 }

@@ -1,4 +1,4 @@
-// Position-based crowds: whom a person may touch and whom it is going to meet in a sub-step, two lists drawn up once
+// Position-based crowds: the neighbours that an agent may touch and those it is going to meet, two lists made once
 // and used by all its iterations, as in Mueller et al. 2007: constraints are found once, before the solve. Cost
 // O(people x people in range). SPDX-License-Identifier: Apache-2.0
 #include "move/pbd/step.h"
@@ -54,7 +54,7 @@ TH_FORMULA void collect(const th_world *world, const th_pbd_seeker *s, float rea
     }
 }
 
-// Whom i may feel in the sub-step that begins.
+// The neighbours that i may feel in the sub-step that begins.
 TH_FORMULA void list_people(const th_world *world, const th_substep *step, const th_walls *walls,
                             uint32_t i, th_vec2 u, th_pbd_felt *felt) {
     float reach;

@@ -247,7 +247,7 @@ TH_ON_GPU inline void keep_felt(const th_world *world, const pbd_memory &memory,
         set_listed(&world->agents, i, begin, felt.touch_count, felt.meet_count);
 }
 
-// Those whom a person may feel in this sub-step: the listed,
+// The neighbours that an agent may feel in this sub-step: the listed,
 struct listed_people {
     const uint16_t *entries;
     own_column column;

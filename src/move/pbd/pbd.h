@@ -17,54 +17,54 @@
 #define TH_WLJT19 "Weiss et al. 2019, long version, as quoted by a re-implementation"
 
 // separation_passes leads, as in every move model. It is 0 here: the model's own contacts keep people apart.
-#define TH_PBD_PARAMS(X)                                                                           \
-    X(separation_passes, 0, 0, 16, "-", "throng: the model's own contacts keep people apart",      \
-      "passes that push overlapping people apart after each step")                                 \
-    X(substep, 0.020833333, 0.002, 0.1, "s", TH_WLJT17 ": 1/48",                                   \
-      "longest time step of the model; the crowd takes the smallest of its groups")                \
-    X(reaction_time, 0.54, 0.02, 10, "s",                                                          \
-      TH_WLJT17 ": alpha = 0.0385 at 1/48 s; Karamouzas et al. 2014",                              \
-      "in which a velocity follows the preferred one: alpha = substep / reaction_time")            \
-    X(iterations, 6, 1, 32, "-", TH_WLJT17,                                                        \
-      "of the solve in each sub-step; the crowd takes the most of its groups")                     \
-    X(stabilisation, 1, 0, 8, "-", TH_WLJT17,                                                      \
-      "iterations that take away old overlaps without giving a velocity; the most of the groups")  \
-    X(averaging, 1.2, 0.1, 2, "-", TH_WLJT17,                                                      \
-      "omega: a person moves by omega times the mean of the corrections asked for")                \
-    X(momentum, 0.6, 0, 0.9, "-", "throng: Polyak 1964; WLJT17 has none",                          \
-      "share of the last iteration's change that a touching agent repeats")                        \
-    X(contact_margin, 1.05, 0.5, 1.5, "-", "first author's code; WLJT17: 1",                       \
-      "people are kept this many times the sum of their radii apart")                              \
-    X(static_friction, 0.21, 0, 2, "-", TH_WLJT19,                                                 \
-      "bodies in contact stick below this share of the depth; 0: they slide freely")               \
-    X(kinetic_friction, 0.1, 0, 2, "-", "throng: half the static one, as for dry bodies",          \
-      "share of the depth by which sliding bodies are held back")                                  \
-    X(lr_mode, 2, 0, 2, "-", TH_WLJT17 ": 0; throng: 2 passes best",                               \
-      "long-range avoidance: 0 tangential (sideways), 1 normal (braking), 2 both")                 \
-    X(lr_stiffness, 0.24, 0, 0.99, "-", TH_WLJT19,                                                 \
-      "k: share of a predicted collision that one sub-step takes away")                            \
-    X(lr_decay, 20, 0.01, 400, "s2", TH_WLJT19,                                                    \
-      "tau0: stiffness falls as exp(-tau^2 / tau0); beyond tau0 seconds nothing is felt")          \
-    X(lr_range, 10, 0, 60, "radii", "first author's code",                                         \
-      "how far others are seen, in mean radii of the two; 0: no long-range avoidance")             \
-    X(lr_sign, 1, -1, 1, "-", "throng: the paper does not say; -1 jams, tests/test_pbd.c",         \
-      "factor of the sideways part: 1 goes on with the motion begun, -1 brakes it")                \
-    X(side_bias, 0.01, -1, 1, "-", "throng: an exact head-on pair would never turn",               \
-      "share of the relative speed by which a pair is thought to pass on the right")               \
-    X(sidestep, 0.5, 0, 2, "-",                                                                    \
-      "throng: more than static_friction, or two who touch head-on stick",                         \
-      "who is stopped leans to a side, drawn anew every second, by up to this share of the speed") \
-    X(ease, 1, 0, 1, "-", "throng: who presses all the time locks every narrow door",              \
-      "who is stopped walks less, by up to this share of the speed, drawn anew every second")      \
-    X(follow_walls, 1, 0, 1, "-", "throng: a plan for a point leads bodies into door posts",       \
-      "1: who touches a wall walks along it, not into it")                                         \
-    X(cohesion, 0.9912, 0, 20, "1/s", TH_WLJT17 ": c = 217 at h = 7 is a kernel of this height",   \
-      "rate at which a neighbour of the same group at distance 0 draws the velocity along")        \
-    X(cohesion_range, 7, 0, 30, "radii", TH_WLJT17 ": h", "where cohesion ends, in mean radii")    \
-    X(max_speed_ratio, 1.3, 1, 5, "-", "throng; the paper clamps and gives no figure",             \
-      "highest speed, in own walking speeds")                                                      \
-    X(max_acceleration, 5, 0.1, 50, "m/s2",                                                        \
-      "throng: about v/tau, 1.4 / 0.54 = 2.6, twice for head-on pairs",                            \
+#define TH_PBD_PARAMS(X)                                                                          \
+    X(separation_passes, 0, 0, 16, "-", "throng: the model's own contacts keep people apart",     \
+      "passes that push overlapping people apart after each step")                                \
+    X(substep, 0.020833333, 0.002, 0.1, "s", TH_WLJT17 ": 1/48",                                  \
+      "longest time step of the model; the crowd takes the smallest of its groups")               \
+    X(reaction_time, 0.54, 0.02, 10, "s",                                                         \
+      TH_WLJT17 ": alpha = 0.0385 at 1/48 s; Karamouzas et al. 2014",                             \
+      "in which a velocity follows the preferred one: alpha = substep / reaction_time")           \
+    X(iterations, 6, 1, 32, "-", TH_WLJT17,                                                       \
+      "of the solve in each sub-step; the crowd takes the most of its groups")                    \
+    X(stabilisation, 1, 0, 8, "-", TH_WLJT17,                                                     \
+      "iterations that take away old overlaps without giving a velocity; the most of the groups") \
+    X(averaging, 1.2, 0.1, 2, "-", TH_WLJT17,                                                     \
+      "omega: a person moves by omega times the mean of the corrections asked for")               \
+    X(momentum, 0.6, 0, 0.9, "-", "throng: Polyak 1964; WLJT17 has none",                         \
+      "share of the last iteration's change that a touching agent repeats")                       \
+    X(contact_margin, 1.05, 0.5, 1.5, "-", "first author's code; WLJT17: 1",                      \
+      "people are kept this many times the sum of their radii apart")                             \
+    X(static_friction, 0.21, 0, 2, "-", TH_WLJT19,                                                \
+      "bodies in contact stick below this share of the depth; 0: they slide freely")              \
+    X(kinetic_friction, 0.1, 0, 2, "-", "throng: half the static one, as for dry bodies",         \
+      "share of the depth by which sliding bodies are held back")                                 \
+    X(lr_mode, 2, 0, 2, "-", TH_WLJT17 ": 0; throng: 2 passes best",                              \
+      "long-range avoidance: 0 tangential (sideways), 1 normal (braking), 2 both")                \
+    X(lr_stiffness, 0.24, 0, 0.99, "-", TH_WLJT19,                                                \
+      "k: share of a predicted collision that one sub-step takes away")                           \
+    X(lr_decay, 20, 0.01, 400, "s2", TH_WLJT19,                                                   \
+      "tau0: stiffness falls as exp(-tau^2 / tau0); beyond tau0 seconds nothing is felt")         \
+    X(lr_range, 10, 0, 60, "radii", "first author's code",                                        \
+      "how far others are seen, in mean radii of the two; 0: no long-range avoidance")            \
+    X(lr_sign, 1, -1, 1, "-", "throng: the paper does not say; -1 jams, tests/test_pbd.c",        \
+      "factor of the sideways part: 1 goes on with the motion begun, -1 brakes it")               \
+    X(side_bias, 0.01, -1, 1, "-", "throng: an exact head-on pair would never turn",              \
+      "share of the relative speed by which a pair is thought to pass on the right")              \
+    X(sidestep, 0.5, 0, 2, "-",                                                                   \
+      "throng: more than static_friction, or two who touch head-on stick",                        \
+      "a stopped agent leans to a side, drawn every second, by up to this share of its speed")    \
+    X(ease, 1, 0, 1, "-", "throng: agents that never stop pressing lock narrow doors",            \
+      "a stopped agent walks slower, by up to this share of its speed, drawn every second")       \
+    X(follow_walls, 1, 0, 1, "-", "throng: a plan for a point leads bodies into door posts",      \
+      "1: an agent that touches a wall walks along it, not into it")                              \
+    X(cohesion, 0.9912, 0, 20, "1/s", TH_WLJT17 ": c = 217 at h = 7 is a kernel of this height",  \
+      "rate at which a neighbour of the same group at distance 0 draws the velocity along")       \
+    X(cohesion_range, 7, 0, 30, "radii", TH_WLJT17 ": h", "where cohesion ends, in mean radii")   \
+    X(max_speed_ratio, 1.3, 1, 5, "-", "throng; the paper clamps and gives no figure",            \
+      "highest speed, in own walking speeds")                                                     \
+    X(max_acceleration, 5, 0.1, 50, "m/s2",                                                       \
+      "throng: about v/tau, 1.4 / 0.54 = 2.6, twice for head-on pairs",                           \
       "limit of what avoidance does to a velocity; contacts are not limited")
 
 // X(name, doc, {parameter, value}...)
@@ -311,7 +311,7 @@ TH_BOTH static inline th_pbd *th_pbd_of(const th_world *world) {
     return (th_pbd *)world->model_state[TH_MOVE_PBD];
 }
 
-// Whom a person may touch in a sub-step and whom it is going to meet; together TH_PBD_NEIGHBOURS at most.
+// The neighbours that an agent may touch in a sub-step and those it is going to meet; together TH_PBD_NEIGHBOURS at most.
 typedef struct th_pbd_felt {
     uint32_t touch[TH_PBD_NEIGHBOURS], meet[TH_PBD_NEIGHBOURS];
     uint32_t touch_count, meet_count;

@@ -197,7 +197,7 @@ TH_FORMULA bool th_pbd_look_less_far(const th_pbd_felt *felt, th_pbd_seeker *s, 
     return true;
 }
 
-// Whom i feels in the sub-step that begins, given all within its reach.
+// The neighbours that i feels in the sub-step that begins, of all within its reach.
 TH_FORMULA void th_pbd_trim_felt(const th_world *world, const th_substep *step,
                                  const th_walls *walls, uint32_t i, float reach,
                                  th_pbd_felt *felt) {

@@ -3,67 +3,108 @@
 #include "core/parallel.h"
 #include "state/influences.h"
 
-typedef struct seen_people {
-    _Alignas(64) float dx[TH_NEAR_MAX];
-    _Alignas(64) float dy[TH_NEAR_MAX];
-    _Alignas(64) float vx[TH_NEAR_MAX];
-    _Alignas(64) float vy[TH_NEAR_MAX];
-    _Alignas(64) float apart[TH_NEAR_MAX];
-} seen_people;
+enum {
+    LANES = 8,                                           // neighbours sieved together
+    WAYS = (TH_PEOPLE_WAYS + LANES - 1) / LANES * LANES, // directions, filled up with the last
+};
 
-// The agents of the list that may be in the way, filled up to a multiple of TH_LANES with absent ones.
-TH_FORMULA int gather(const th_world *world, const th_people_view *i, uint32_t self,
-                      const uint32_t *list, int count, seen_people *seen, float *oncoming) {
-    int kept = 0;
-    for (int k = 0; k < count; ++k) {
-        th_people_seen one;
-        if (!th_people_notice(world, i, self, list[k], &one, oncoming)) continue;
-        seen->dx[kept] = one.dx;
-        seen->dy[kept] = one.dy;
-        seen->vx[kept] = one.vx;
-        seen->vy[kept] = one.vy;
-        seen->apart[kept++] = one.apart;
+// An agent that looks around.
+typedef struct looker {
+    const th_world *world;
+    const th_walls *walls;
+    const th_people_view *i;
+    uint32_t self;
+    bool hides; // walls may hide others from it
+    float oncoming;
+    _Alignas(64) float way_x[WAYS];
+    _Alignas(64) float way_y[WAYS];
+    _Alignas(64) float limit[WAYS];
+} looker;
+
+// All directions together: what does not depend on them is computed once.
+TH_FORMULA void look_at(looker *l, const th_people_seen *one) {
+    const th_people_headway h = l->i->headway;
+    const th_people_seen s = *one;
+    const float *x = l->way_x, *y = l->way_y;
+    float *limit = l->limit;
+#pragma omp simd
+    for (int k = 0; k < WAYS; ++k) {
+        float allowed = th_people_allowed(&h, th_v(x[k], y[k]), s.dx, s.dy, s.vx, s.vy, s.apart);
+        limit[k] = th_min(limit[k], allowed);
     }
-    int full = (kept + TH_LANES - 1) / TH_LANES * TH_LANES;
-    for (int k = kept; k < full; ++k)
-        seen->dx[k] = seen->dy[k] = seen->vx[k] = seen->vy[k] = seen->apart[k] = 0.0f;
-    return full;
 }
 
-typedef struct lane_limits {
-    th_lanes way[TH_PEOPLE_WAYS];
-} lane_limits;
+// Looks at j if it is in the way.
+TH_FORMULA void notice(looker *l, uint32_t j) {
+    th_people_seen one;
+    if (j == l->self || (l->hides && th_hidden(l->world, l->walls, l->self, j))) return;
+    if (th_people_notice(l->world, l->i, l->self, j, &one, &l->oncoming)) look_at(l, &one);
+}
 
-TH_FORMULA void look_at(const th_people_view *i, const seen_people *seen, int first,
-                        lane_limits *limits) {
-    const th_people_headway h = i->headway;
-    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
-        th_vec2 e = th_people_way(i->e, k);
-        for (int l = 0; l < TH_LANES; ++l) {
-            int j = first + l;
-            float allowed = th_people_allowed(&h, e, seen->dx[j], seen->dy[j], seen->vx[j],
-                                              seen->vy[j], seen->apart[j]);
-            limits->way[k].lane[l] = th_min(limits->way[k].lane[l], allowed);
-        }
+// Which of LANES neighbours from `begin` on may matter; false: none. Reads past the last agent, where arrays are padded.
+TH_FORMULA bool sieve(const looker *l, uint32_t begin, float from2, float range2, float enough,
+                      int32_t *keep) {
+    const th_agents *a = &l->world->agents;
+    const float *px = a->position_x + begin, *py = a->position_y + begin;
+    const float *vx = a->velocity_x + begin, *vy = a->velocity_y + begin;
+    const float *fx = a->heading_x + begin, *fy = a->heading_y + begin, *r = a->radius + begin;
+    const th_people_headway h = l->i->headway;
+    th_vec2 p = l->i->p, e = l->i->e;
+    float radius = l->i->radius;
+    int32_t any = 0;
+#pragma omp simd reduction(| : any)
+    for (int k = 0; k < LANES; ++k) {
+        float dx = px[k] - p.x, dy = py[k] - p.y;
+        bool may = th_people_may_matter(&h, e, dx, dy, vx[k], vy[k], fx[k], fy[k], radius + r[k],
+                                        range2, enough) &
+                   (dx * dx + dy * dy >= from2);
+        keep[k] = may ? 1 : 0;
+        any |= keep[k];
     }
+    return any != 0;
+}
+
+// Looks at those between two distances that do not allow `enough`.
+TH_FORMULA void look_within(looker *l, float from, float range, float enough) {
+    const th_world *world = l->world;
+    const th_level_grid *grid = &world->index.grids[world->agents.level[l->self]];
+    th_rows rows = th_people_rows_ahead(grid, l->i, range);
+    _Alignas(64) int32_t keep[LANES];
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (; begin < end; begin += LANES) {
+            if (!sieve(l, begin, from * from, range * range, enough, keep)) continue;
+            uint32_t count = end - begin < LANES ? end - begin : LANES;
+            for (uint32_t k = 0; k < count; ++k)
+                if (keep[k]) notice(l, begin + k);
+        }
 }
 
 TH_FORMULA void look_around(const th_world *world, const th_walls *walls, uint32_t self,
                             const th_people_view *i, float *limit, float *oncoming) {
-    uint32_t list[TH_NEAR_MAX + 1];
-    seen_people seen;
-    lane_limits limits;
-    for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
-        for (int l = 0; l < TH_LANES; ++l) limits.way[k].lane[l] = TH_PEOPLE_FREE;
-    th_people_around around = th_people_around_of(world, walls, self, i);
-    for (int count; (count = th_people_around_next(&around, world, walls, self, i, list)) >= 0;) {
-        int full = gather(world, i, self, list, count, &seen, oncoming);
-        for (int first = 0; first < full; first += TH_LANES) look_at(i, &seen, first, &limits);
+    looker l;
+    l.world = world;
+    l.walls = walls;
+    l.i = i;
+    l.self = self;
+    l.hides = walls->count > 0 && th_walls_maybe_near(walls, (int)world->agents.level[self], i->p);
+    l.oncoming = TH_PEOPLE_FREE;
+    for (int k = 0; k < WAYS; ++k) {
+        th_vec2 e = th_people_way(i->e, k < TH_PEOPLE_WAYS ? k : TH_PEOPLE_WAYS - 1);
+        l.way_x[k] = e.x;
+        l.way_y[k] = e.y;
+        l.limit[k] = TH_PEOPLE_FREE;
     }
-    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
-        limit[k] = TH_PEOPLE_FREE;
-        for (int l = 0; l < TH_LANES; ++l) limit[k] = th_min(limit[k], limits.way[k].lane[l]);
+    float close = th_min(TH_PEOPLE_CLOSE, i->params->sight);
+    look_within(&l, 0.0f, close, i->speed);
+    look_within(&l, close, i->params->sight, th_people_enough(i, l.limit));
+    if (world->scene->link_count > 0) {
+        uint32_t list[TH_LINKED_MAX];
+        int count = th_linked_neighbours(world, self, i->params->sight, list, TH_LINKED_MAX);
+        l.hides = false; // no wall stands on a link
+        for (int k = 0; k < count; ++k) notice(&l, list[k]);
     }
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = l.limit[k];
+    *oncoming = l.oncoming;
 }
 
 TH_CLONES static void move_block(th_world *world, const th_walls *walls, uint32_t begin,
@@ -71,7 +112,7 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, uint32_
     for (uint32_t self = begin; self < end; ++self) {
         float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
         if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) continue;
-        th_people_view i = th_people_view_of(world, self);
+        th_people_view i = th_people_view_of(world, walls, self);
         if (i.speed > 0.0f) look_around(world, walls, self, &i, limit, &oncoming);
         th_people_take(world, walls, self, &i, limit, oncoming);
     }
@@ -124,7 +165,7 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     th_influences all = {list, 0, max};
     th_walls walls = th_world_walls(world);
     for (int j = 0; j < world->agents.count; ++j) th_people_head(&world->agents, (uint32_t)j);
-    th_people_view i = th_people_view_of(world, self);
+    th_people_view i = th_people_view_of(world, &walls, self);
     if (!(i.speed > 0.0f)) return 0;
     look_around(world, &walls, self, &i, limit, &oncoming);
     th_people_wish wish = th_people_wish_of(world, &walls, self, &i, limit, oncoming);
@@ -151,7 +192,7 @@ static void body(const float *values, th_body_rules *rules) {
 
 static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
-    {"waited", true, true, "how long the agent could not go on [s]"}};
+    {"waited", true, true, "how long the agent could not go on [s]", "time without progress"}};
 const th_model th_move_people_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,

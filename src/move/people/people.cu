@@ -7,44 +7,17 @@ namespace th {
 
 // Blocks on a multiprocessor: 128 registers for a thread. With 3 or 8 it took a sixth longer.
 enum { RESIDENT = 4 };
-// Those nearer than this are looked at first [m]: in a crowd they leave so little that few of the others can matter.
-constexpr float CLOSE = 1.2f;
 
-// Leaves out those behind and brings the close ones to the front of the list; how many of either.
-TH_BOTH static int close_first(const th_world *world, const th_people_view *i, uint32_t *list,
-                               int count, int *close) {
-    int kept = 0;
-    *close = 0;
-    for (int n = 0; n < count; ++n) {
-        uint32_t j = list[n];
-        float dx = world->agents.position_x[j] - i->p.x, dy = world->agents.position_y[j] - i->p.y;
-        if (!th_people_is_ahead(i, dx, dy)) continue;
-        list[kept++] = j;
-        if (dx * dx + dy * dy >= CLOSE * CLOSE) continue;
-        list[kept - 1] = list[*close];
-        list[(*close)++] = j;
-    }
-    return kept;
-}
+enum { PORTION = 32 }; // neighbours kept until they are looked at
 
-// Agents that may be in the way and leave less than `enough`, to the front of the list; how many. Apart from look_at,
-// so that the threads of a warp go through the long formula together.
-TH_BOTH static int keep_limiting(const th_world *world, uint32_t self, const th_people_view *i,
-                                 uint32_t *list, int count, float enough, float *oncoming) {
-    int kept = 0;
+// Looks at those of the list that are in the way. Apart from the sieve, so that the threads of a warp go through the
+// long formula together.
+TH_BOTH static void look_at(const th_world *world, const th_walls *walls, uint32_t self,
+                            const th_people_view *i, bool hides, const uint32_t *list, int count,
+                            float *limit, float *oncoming) {
     for (int n = 0; n < count; ++n) {
         th_people_seen one;
-        if (th_people_notice(world, i, self, list[n], &one, oncoming) &&
-            th_people_may_limit(&i->headway, one.dx, one.dy, one.vx, one.vy, one.apart, enough))
-            list[kept++] = list[n];
-    }
-    return kept;
-}
-
-TH_BOTH static void look_at(const th_world *world, uint32_t self, const th_people_view *i,
-                            const uint32_t *list, int count, float *limit, float *oncoming) {
-    for (int n = 0; n < count; ++n) {
-        th_people_seen one;
+        if (hides && th_hidden(world, walls, self, list[n])) continue;
         if (!th_people_notice(world, i, self, list[n], &one, oncoming)) continue;
 #pragma unroll
         for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
@@ -54,21 +27,44 @@ TH_BOTH static void look_at(const th_world *world, uint32_t self, const th_peopl
     }
 }
 
+// Looks at those between two distances that do not allow `enough`.
+TH_BOTH static void look_within(const th_world *world, const th_walls *walls, uint32_t self,
+                                const th_people_view *i, bool hides, float from, float range,
+                                float enough, float *limit, float *oncoming) {
+    const th_agents *a = &world->agents;
+    const th_level_grid *grid = &world->index.grids[a->level[self]];
+    th_rows rows = th_people_rows_ahead(grid, i, range);
+    uint32_t list[PORTION];
+    int count = 0;
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j) {
+            float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
+            if (dx * dx + dy * dy < from * from || j == self ||
+                !th_people_may_matter(&i->headway, i->e, dx, dy, a->velocity_x[j], a->velocity_y[j],
+                                      a->heading_x[j], a->heading_y[j], i->radius + a->radius[j],
+                                      range * range, enough))
+                continue;
+            list[count++] = j;
+            if (count < PORTION) continue;
+            look_at(world, walls, self, i, hides, list, count, limit, oncoming);
+            count = 0;
+        }
+    look_at(world, walls, self, i, hides, list, count, limit, oncoming);
+}
+
 TH_BOTH static void look_around(const th_world *world, const th_walls *walls, uint32_t self,
                                 const th_people_view *i, float *limit, float *oncoming) {
-    uint32_t list[TH_NEAR_MAX + 1];
-    th_people_around around = th_people_around_of(world, walls, self, i);
+    float sight = i->params->sight, close = th_min(TH_PEOPLE_CLOSE, sight);
+    bool hides =
+        walls->count > 0 && th_walls_maybe_near(walls, (int)world->agents.level[self], i->p);
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = TH_PEOPLE_FREE;
-    for (int count; (count = th_people_around_next(&around, world, walls, self, i, list)) >= 0;) {
-        int close;
-        count = close_first(world, i, list, count, &close);
-        for (int part = 0; part < 2; ++part) {
-            uint32_t *some = part ? list + close : list;
-            int kept = keep_limiting(world, self, i, some, part ? count - close : close,
-                                     th_people_enough(i, limit), oncoming);
-            look_at(world, self, i, some, kept, limit, oncoming);
-        }
-    }
+    look_within(world, walls, self, i, hides, 0.0f, close, i->speed, limit, oncoming);
+    look_within(world, walls, self, i, hides, close, sight, th_people_enough(i, limit), limit,
+                oncoming);
+    if (world->scene->link_count == 0) return;
+    uint32_t list[TH_LINKED_MAX];
+    int count = th_linked_neighbours(world, self, sight, list, TH_LINKED_MAX);
+    look_at(world, walls, self, i, false, list, count, limit, oncoming);
 }
 
 static void people_run(th_world *host) {
@@ -80,7 +76,7 @@ static void people_run(th_world *host) {
             if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return;
             th_walls walls = th_world_walls(world);
             float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
-            th_people_view i = th_people_view_of(world, self);
+            th_people_view i = th_people_view_of(world, &walls, self);
             if (i.speed > 0.0f) look_around(world, &walls, self, &i, limit, &oncoming);
             th_people_take(world, &walls, self, &i, limit, oncoming);
         });

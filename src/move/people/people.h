@@ -60,6 +60,8 @@ typedef struct th_people_params {
 
 enum { TH_PEOPLE_WAITED, TH_PEOPLE_FIELDS };
 enum { TH_PEOPLE_WAYS = 13 };
+// Those nearer than this are looked at first [m]: in a crowd they leave so little that few of the others can matter.
+#define TH_PEOPLE_CLOSE 1.2f
 #define TH_PEOPLE_FREE 1e3f // [m/s] no agent is in the way
 
 // Directions that an agent looks in, from the planner's: 0, +-11, +-23, +-37, +-54, +-74 degrees.
@@ -171,6 +173,8 @@ typedef struct th_people_view {
     th_vec2 p, v, e; // position, velocity, preferred direction
     float speed;     // preferred
     float radius, waited;
+    float narrow; // half of what the body needs between walls [m]
+    bool rigid;   // does not turn the shoulders
     th_people_headway headway;
 } th_people_view;
 
@@ -180,7 +184,11 @@ TH_BOTH static inline const th_people_params *th_people_params_of(const th_world
         .move_params;
 }
 
-TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
+// The room that rigid bodies keep from walls, against the radius: as deep as wide, they have no shoulders to turn.
+#define TH_PEOPLE_RIGID_ROOM 1.05f
+
+TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_walls *walls,
+                                            uint32_t i) {
     const th_agents *a = &world->agents;
     th_vec2 preferred =
         a->phase[i] == TH_PHASE_WALKING ? th_v(a->preferred_x[i], a->preferred_y[i]) : th_v(0, 0);
@@ -194,7 +202,13 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
                            speed,
                            a->radius[i],
                            waited,
+                           p->body_depth * a->radius[i],
+                           th_is_rigid(world, i),
                            th_people_headway_of(p, speed, waited)};
+    if (view.rigid) {
+        view.narrow = th_wall_radius_here(world, walls, i);
+        view.headway.wall_distance = TH_PEOPLE_RIGID_ROOM * view.narrow / view.radius;
+    }
     return view;
 }
 
@@ -216,6 +230,14 @@ TH_FORMULA bool th_people_is_ahead(const th_people_view *i, float dx, float dy) 
     return dx * i->e.x + dy * i->e.y >= -0.5f;
 }
 
+// The sum of the radii of i and j with shoulders turned, of those that turn them [m].
+TH_FORMULA float th_people_turned(const th_world *world, const th_people_view *i, uint32_t j) {
+    float depth = i->params->body_depth, other = world->agents.radius[j];
+    bool rigid = th_is_rigid(world, j);
+    if (!i->rigid && !rigid) return depth * (i->radius + other);
+    return (i->rigid ? 1.0f : depth) * i->radius + (rigid ? 1.0f : depth) * other;
+}
+
 // False: behind, gone, on the ground, or an agent that lets i go first.
 TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i, uint32_t self,
                                  uint32_t j, th_people_seen *seen, float *oncoming) {
@@ -232,16 +254,15 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->apart = i->radius + a->radius[j];
     // An agent that has waited squeezes past people that stand, if those can give way.
     if (!walks && th_moves(a->phase[j]) && i->waited > i->params->patience)
-        seen->apart *= i->params->body_depth;
+        seen->apart = th_people_turned(world, i, j);
     if (th_dot(i->e, f) < -0.5f) {
         float drift = i->params->side_time * (seen->vy * i->e.x - seen->vx * i->e.y);
         seen->dx -= drift * i->e.y;
         seen->dy += drift * i->e.x;
-        seen->apart *= i->params->body_depth; // both turn their shoulders
-    }
-    if (th_dot(i->e, f) < -0.5f)
+        seen->apart = th_people_turned(world, i, j);
         *oncoming = th_min(*oncoming, th_people_allowed(&i->headway, i->e, dx, dy, seen->vx,
                                                         seen->vy, seen->apart));
+    }
     return true;
 }
 
@@ -250,6 +271,36 @@ TH_FORMULA float th_people_enough(const th_people_view *i, const float *limit) {
     float most = 0.0f;
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) most = th_max(most, limit[k]);
     return th_min(most, i->speed);
+}
+
+// False: a neighbour at d, moving with w and heading for f, is out of range, behind i, or allows `enough` in every
+// direction. For those it is true of th_people_notice decides.
+TH_FORMULA bool th_people_may_matter(const th_people_headway *h, th_vec2 e, float dx, float dy,
+                                     float wx, float wy, float fx, float fy, float apart,
+                                     float range2, float enough) {
+    bool ahead = dx * e.x + dy * e.y >= -0.5f, near = dx * dx + dy * dy < range2;
+    float along = dx * e.x + dy * e.y, theirs = -(dx * fx + dy * fy), same = e.x * fx + e.y * fy;
+    bool lets_go = (same > -0.7f) & (theirs > along); // th_people_goes_first
+    bool oncoming = same < -0.5f;                     // these are expected elsewhere than they are
+    return ahead & near & !lets_go &
+           (oncoming | th_people_may_limit(h, dx, dy, wx, wy, apart, enough));
+}
+
+// The cells with all that are within `range` of i and not behind it: the box around the disc less what is behind.
+TH_FORMULA th_rows th_people_rows_ahead(const th_level_grid *grid, const th_people_view *i,
+                                        float range) {
+    const float behind = 0.51f; // [m] th_people_is_ahead, and rounding
+    float chord = sqrtf(th_max(range * range - behind * behind, 0.0f));
+    float across_x = chord * fabsf(i->e.y), across_y = chord * fabsf(i->e.x);
+    float back_x = behind * i->e.x, back_y = behind * i->e.y;
+    // The disc's own extreme where it is ahead, else an end of the chord.
+    float left = range * i->e.x <= behind ? range : across_x + back_x;
+    float right = range * i->e.x >= -behind ? range : across_x - back_x;
+    float down = range * i->e.y <= behind ? range : across_y + back_y;
+    float up = range * i->e.y >= -behind ? range : across_y - back_y;
+    th_rows rows = {th_grid_row(grid, i->p.y - down), th_grid_row(grid, i->p.y + up),
+                    th_grid_column(grid, i->p.x - left), th_grid_column(grid, i->p.x + right)};
+    return rows;
 }
 
 // Portions of those within sight of i, th_near and then those across links; -1: there are no more.
@@ -291,7 +342,7 @@ TH_BOTH static inline void th_people_walls(const th_walls *walls, int level,
                                            const th_people_view *i, float *limit) {
     enum { MOST = 16 };
     int found[MOST];
-    float narrow = i->params->body_depth * i->radius, wide = i->headway.wall_distance * i->radius;
+    float narrow = i->narrow, wide = i->headway.wall_distance * i->radius;
     float range = wide + i->speed * i->headway.wall_time_gap + 0.1f;
     int count = th_walls_near(walls, level, i->p, range, found, NULL, MOST);
     for (int w = 0; w < count; ++w) {
@@ -369,9 +420,12 @@ TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, co
     int level = (int)a->level[self];
     bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
     if (near) th_people_walls(walls, level, i, limit);
-    // People change their minds at different moments.
-    uint64_t second = (uint64_t)(world->time + 0.125 * (double)(a->id[self] % 8u));
-    th_random4 drawn = th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second);
+    th_random4 drawn = {{0, 0, 0, 0}};
+    if (i->waited > i->params->patience) { // only they use it
+        // People change their minds at different moments.
+        uint64_t second = (uint64_t)(world->time + 0.125 * (double)(a->id[self] % 8u));
+        drawn = th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second);
+    }
     th_people_wish wish;
     wish.chosen = th_people_choose(i, limit, oncoming, drawn);
     wish.off_walls = near ? th_people_off_walls(walls, level, i) : th_v(0, 0);

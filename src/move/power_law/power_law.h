@@ -82,19 +82,58 @@ TH_FORMULA th_vec2 th_power_law_push_of(const th_world *world, uint32_t self, ui
                : th_scale(p->max_acceleration, th_pair_direction(a->id[self], a->id[j]));
 }
 
+// An agent as its neighbours are sieved: now, within the sub-step.
+typedef struct th_power_law_walker {
+    float x, y, vx, vy, radius, sight2;
+} th_power_law_walker;
+
+// May an agent at (x, y) push the walker? All that th_power_law_push_of pushes with, and few others: those on the same
+// place, those that approach and overlap or will meet. No branch: the compiler tests many at a time.
+TH_FORMULA int th_power_law_meets(const th_power_law_walker *i, float x, float y, float vx,
+                                  float vy, float radius) {
+    float dx = i->x - x, dy = i->y - y, wx = i->vx - vx, wy = i->vy - vy, l = i->radius + radius;
+    float apart2 = dx * dx + dy * dy, a = wx * wx + wy * wy, b = dx * wx + dy * wy;
+    float d = b * b - a * (apart2 - l * l); // positive where they overlap
+    return (apart2 < i->sight2) &
+           (((b < 0.0f) & (d > 0.0f)) | (apart2 <= TH_COINCIDENT * TH_COINCIDENT));
+}
+
+// Those of a portion that may push `self`, which is left out.
+TH_FORMULA int th_power_law_sieve(const th_world *world, const th_power_law_walker *i,
+                                  uint32_t self, th_portion portion, uint32_t *list) {
+    const th_agents *a = &world->agents;
+    int found;
+    TH_SIEVE(portion, self, j,
+             th_power_law_meets(i, a->substep_x[j], a->substep_y[j], a->substep_velocity_x[j],
+                                a->substep_velocity_y[j], a->radius[j]),
+             list, found);
+    return found;
+}
+
+TH_FORMULA th_vec2 th_power_law_add_pushes(const th_world *world, uint32_t self,
+                                           const uint32_t *list, int count, th_vec2 sum) {
+    for (int k = 0; k < count; ++k) sum = th_add(sum, th_power_law_push_of(world, self, list[k]));
+    return sum;
+}
+
 TH_FORMULA th_vec2 th_power_law_of_people(const th_world *world, const th_substep *step,
                                           const th_walls *walls, uint32_t self) {
     const th_agents *a = &world->agents;
-    const th_power_law_params *p = th_power_law_params_of(world, self);
-    float x = a->substep_x[self], y = a->substep_y[self];
-    uint32_t list[TH_NEAR_MAX + 1];
+    float sight = th_power_law_params_of(world, self)->sight;
+    th_power_law_walker i = {
+        a->substep_x[self],          a->substep_y[self], a->substep_velocity_x[self],
+        a->substep_velocity_y[self], a->radius[self],    sight * sight};
+    uint32_t list[TH_SIEVE_LIST], around = step->looks ? a->around[self] : 0;
     th_vec2 sum = th_v(0.0f, 0.0f);
-    th_felt felt = th_felt_begin(world, step, self, x, y, p->sight);
-    for (int count;
-         (count = th_felt_next(&felt, world, step, walls, self, x, y, p->sight, list)) >= 0;) {
-        for (int k = 0; k < count; ++k) {
-            sum = th_add(sum, th_power_law_push_of(world, self, list[k]));
-        }
+    th_near near = th_near_begin(world, step, a->level[self], i.x, i.y, sight);
+    for (th_portion portion; th_near_portion(&near, &portion);) {
+        int count = th_power_law_sieve(world, &i, self, portion, list);
+        if (around & TH_AROUND_HIDDEN) count = th_drop_hidden(world, walls, self, list, count);
+        sum = th_power_law_add_pushes(world, self, list, count, sum);
+    }
+    if (around & TH_AROUND_LINKED) {
+        int count = th_substep_linked(world, step, self, sight, list);
+        sum = th_power_law_add_pushes(world, self, list, count, sum);
     }
     return sum;
 }

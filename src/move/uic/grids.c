@@ -5,6 +5,7 @@
 #include "scene/place.h"
 #include "space/distance_grid.h"
 #include "space/rooms.h"
+#include <stdlib.h>
 #include <string.h>
 
 // ---- where the cells are
@@ -35,27 +36,22 @@ static float typical_radius(const th_group *group) {
     return sum / (float)DRAWS;
 }
 
-// Smaller than this many d_min a cell holds less than one person, and the packing is noise.
-static const float CELL_LEAST = 1.5f;
-// A cell is at most this much of the narrowest passage: then the cells of a passage are joined by open faces and
-// an agent in it sees the centre of one, whatever its angle and wherever the grid lies.
-static const float CELL_OF_PASSAGE = 0.75f;
+// The least distance of an agent's centre from a wall, in d_min: a little less than a radius, for people differ.
+static const float BODY = 0.4f;
 
-// One size for the whole scene, the largest that any group asks for; for the others the passages decide.
-static float choose_cell(const th_scene *scene, th_arena *arena) {
-    float asked = 0.0f, least = 0.0f;
+// One size for the whole scene, the largest that any group asks for.
+static float choose_cell(const th_scene *scene, float *body) {
+    float widest = 0.1f;         // [m] no cell smaller than a hand
+    *body = 2.0f * BODY * 0.25f; // [m] of the default radius
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         if (group->move.model != TH_MOVE_UIC) continue;
         const th_uic_params *p = th_uic_params_of(group->move.params);
-        float d_min = th_uic_d_min(p->d_min, typical_radius(group));
-        asked = th_max(asked, p->cell_size);
-        if (!(p->cell_size > 0.0f)) least = th_max(least, CELL_LEAST * d_min);
+        float radius = typical_radius(group), d_min = th_uic_d_min(p->d_min, radius);
+        widest = th_max(widest, p->cell_size > 0.0f ? p->cell_size : TH_UIC_CELL * d_min);
+        *body = th_min(*body, 2.0f * BODY * radius);
     }
-    if (!(least > 0.0f)) return th_max(asked, 0.1f); // [m] no cell smaller than a hand
-    float d_min = least / CELL_LEAST, usual = TH_UIC_CELL * d_min;
-    float passage = th_narrowest_passage(scene, arena, d_min, usual / CELL_OF_PASSAGE);
-    return th_max(th_max(asked, 0.1f), th_clamp(CELL_OF_PASSAGE * passage, least, usual));
+    return widest;
 }
 
 static int snap_of(const th_scene *scene, int level) {
@@ -117,10 +113,9 @@ static int link_faces_of(const th_scene *scene, float h) {
     return (int)fmin(faces, 1e6);
 }
 
-void th_uic_choose_sizes(th_uic *uic, th_arena *arena, const th_scene *scene, int agents,
-                         bool on_device) {
+void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device) {
     uic->level_count = scene->level_count;
-    uic->h = choose_cell(scene, arena);
+    uic->h = choose_cell(scene, &uic->body);
     float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
     uic->index_per_half = halves > 1.0f ? (int)halves : 1;
     uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents, on_device);
@@ -244,14 +239,92 @@ static cell_range cells_around(const th_staggered *grid, th_vec2 a, th_vec2 b) {
     return range;
 }
 
+// ---- anchors
+
+// Is there anything on the level that people or the flow cannot just pass?
+static bool has_walls(const th_world *world, int l) {
+    const th_level *level = &world->scene->levels[l];
+    if (level->bounded || level->wall_end > level->wall_begin) return true;
+    for (int g = 0; g < world->scene->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[g];
+        if (goal->kind == TH_GOAL_EXIT &&
+            (goal->is_line ? goal->line.level : goal->area.level) == l)
+            return true;
+    }
+    for (int w = world->scene->wall_count; w < world->wall_count; ++w)
+        if (world->walls[w].level == l && world->walls[w].length > 0.0f) return true;
+    return false;
+}
+
+// A little off the centre. Plans are drawn in whole metres and so are cells; a wall through the very centres would
+// close the cells to both sides.
+static th_vec2 usual_anchor(const th_staggered *grid, int i, int j) {
+    return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
+}
+
+static bool body_fits(const th_world *world, const th_walls *walls, int l, th_vec2 p) {
+    int wall;
+    float distance2;
+    return th_walls_near(walls, l, p, th_uic_of(world)->body, &wall, &distance2, 1) == 0 &&
+           th_walkable(world->scene, l, p);
+}
+
+// The place nearest to the centre of cell (i, j) where a body fits, of 8 x 8; the centre if there is none.
+static th_vec2 find_anchor(const th_world *world, const th_walls *walls, int l, int i, int j) {
+    const th_staggered *grid = &th_uic_of(world)->levels[l].grid;
+    th_vec2 centre = usual_anchor(grid, i, j), best = centre;
+    th_vec2 low = {grid->origin.x + (float)i * grid->h, grid->origin.y + (float)j * grid->h};
+    if (!th_walls_touch(walls, l, low, th_add(low, th_v(grid->h, grid->h))) ||
+        body_fits(world, walls, l, centre))
+        return centre;
+    const float part = grid->h / (float)TH_FLOOR_PARTS;
+    float best2 = 1e30f;
+    for (int k = 0; k < TH_FLOOR_PARTS * TH_FLOOR_PARTS; ++k) {
+        th_vec2 p = th_add(low, th_v(((float)(k % TH_FLOOR_PARTS) + 0.5f) * part,
+                                     ((float)(k / TH_FLOOR_PARTS) + 0.5f) * part));
+        float distance2 = th_length2(th_sub(p, centre));
+        if (distance2 >= best2 || !body_fits(world, walls, l, p)) continue;
+        best = p;
+        best2 = distance2;
+    }
+    return best;
+}
+
+// Is cell (i, j) beside a link? Faces there must be the same on both levels.
+static bool beside_link(const th_uic *uic, int l, int i, int j) {
+    for (int k = 0; k < uic->gate_count; ++k) {
+        const th_uic_gate *gate = &uic->gates[k];
+        if (gate->other < 0 || (gate->level != l && gate->other != l)) continue;
+        cell_range range = cells_around(&uic->levels[l].grid, gate->a, gate->b);
+        if (i >= range.i0 && i <= range.i1 && j >= range.j0 && j <= range.j1) return true;
+    }
+    return false;
+}
+
+static void measure_anchors(th_world *world, int l) {
+    th_uic *uic = th_uic_of(world);
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    th_walls walls = th_world_walls(world);
+    bool walled = has_walls(world, l);
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 8)
+    for (int j = 0; j < grid->ny; ++j)
+        for (int i = 0; i < grid->nx; ++i)
+            uic->anchor[level->first + j * grid->nx + i] = walled && !beside_link(uic, l, i, j)
+                                                               ? find_anchor(world, &walls, l, i, j)
+                                                               : usual_anchor(grid, i, j);
+}
+
 // ---- apertures
 
 // The box between the centres of a cell and of its west (axis 0) or south (axis 1) neighbour.
-static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec2 *low,
+static void box_of_face(const th_uic *uic, int l, int i, int j, int axis, th_vec2 *low,
                         th_vec2 *high) {
+    const th_staggered *grid = &uic->levels[l].grid;
     th_vec2 corner = {grid->origin.x + (float)i * grid->h, grid->origin.y + (float)j * grid->h};
-    th_vec2 anchor = th_uic_anchor(grid, i, j);
-    *low = axis ? th_v(corner.x, anchor.y - grid->h) : th_v(anchor.x - grid->h, corner.y);
+    th_vec2 anchor = th_uic_anchor(uic, l, i, j), before = usual_anchor(grid, i - !axis, j - axis);
+    if (i - !axis >= 0 && j - axis >= 0) before = th_uic_anchor(uic, l, i - !axis, j - axis);
+    *low = axis ? th_v(corner.x, before.y) : th_v(before.x, corner.y);
     *high = axis ? th_v(corner.x + grid->h, anchor.y) : th_v(anchor.x, corner.y + grid->h);
 }
 
@@ -285,9 +358,9 @@ static void measure_apertures(th_world *world, int l) {
             th_vec2 low, high;
             int c = level->first + j * grid->nx + i;
             // Nothing flows over the grid's own edge: the ring around it is empty.
-            box_of_face(grid, i, j, 0, &low, &high);
+            box_of_face(uic, l, i, j, 0, &low, &high);
             uic->aperture_x[c] = i > 0 ? open_share(world, &walls, l, low, high, 0) : 0.0f;
-            box_of_face(grid, i, j, 1, &low, &high);
+            box_of_face(uic, l, i, j, 1, &low, &high);
             uic->aperture_y[c] = j > 0 ? open_share(world, &walls, l, low, high, 1) : 0.0f;
         }
     }
@@ -415,7 +488,7 @@ static void visit_faces(th_uic *uic, const th_uic_gate *gate, th_face_fn *visit)
             for (int axis = 0; axis < 2; ++axis) {
                 th_vec2 low, high;
                 float from, to;
-                box_of_face(grid, i, j, axis, &low, &high);
+                box_of_face(uic, gate->level, i, j, axis, &low, &high);
                 if (th_box_shadow(gate->a, gate->b, low, high, axis, &from, &to) &&
                     to - from > 1e-3f)
                     visit(uic, gate, j * grid->nx + i, axis, to - from);
@@ -486,32 +559,94 @@ static void give_area(th_uic *uic, const th_uic_level *level, const th_uic_place
     uic->capacity[c + dx + dy] += corner * area;
 }
 
-static void measure_floor(th_world *world, int l) {
+// ---- passages that the grid does not know
+// A cell may be wider than a passage: then an agent may see no anchor, or walk from one cell into another over a face
+// that no straight line passes. The flow would hold people there for good. It does not hold them in such cells: they
+// walk as they like and the pair step keeps them apart (hold, th_uic_velocity_at).
+
+// Does a face between two cells, neighbours along the axis, let a body through?
+static bool face_passes(const th_uic *uic, const th_uic_level *level, int cell, int axis) {
+    int c = level->first + cell;
+    float open = axis ? uic->aperture_y[c] - uic->gate_y[c] : uic->aperture_x[c] - uic->gate_x[c];
+    return open * level->grid.h >= 2.0f * uic->body;
+}
+
+// Are two cells joined by faces that let a body through, directly or around a corner?
+static bool joined(const th_uic *uic, const th_uic_level *level, int a, int b) {
+    int nx = level->grid.nx, dx = b % nx - a % nx, dy = b / nx - a / nx;
+    int face_x = (dx > 0 ? 1 : 0), face_y = (dy > 0 ? nx : 0);
+    if (abs(dx) > 1 || abs(dy) > 1) return false;
+    if (dy == 0) return face_passes(uic, level, a + face_x, 0);
+    if (dx == 0) return face_passes(uic, level, a + face_y, 1);
+    return (face_passes(uic, level, a + face_x, 0) &&
+            face_passes(uic, level, a + dx + face_y, 1)) ||
+           (face_passes(uic, level, a + face_y, 1) &&
+            face_passes(uic, level, a + dy * nx + face_x, 0));
+}
+
+// An agent walks from one part to the next: does the flow know this way?
+static void try_step(th_world *world, int l, const th_uic_ground *from, const th_uic_ground *to) {
+    th_uic *uic = th_uic_of(world);
+    const th_uic_level *level = &uic->levels[l];
+    if (from->cell < 0 || to->cell < 0 || from->cell == to->cell) return;
+    if (joined(uic, level, from->cell, to->cell)) return;
+    th_walls walls = th_world_walls(world);
+    if (th_walls_first_crossing(&walls, l, from->at, to->at, NULL) >= 0 ||
+        th_uic_gate_between(uic, l, from->at, to->at))
+        return;
+    uic->hold[level->first + from->cell] = uic->hold[level->first + to->cell] = 0.0f;
+}
+
+// ---- capacity, and which cell people of each part of a cell count in
+
+// The ground of one part in column `column` of row `row` of parts, which has some.
+static th_uic_ground take_part(th_world *world, int l, int row, int column) {
     th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     const th_staggered *grid = &level->grid;
-    size_t cells = (size_t)grid->nx * (size_t)grid->ny;
-    memset(uic->capacity + level->first, 0, cells * sizeof *uic->capacity);
-    memset(uic->free_area + level->first, 0, cells * sizeof *uic->free_area);
+    const th_floor_part *free = &uic->parts[column];
     const float part = 1.0f / TH_FLOOR_PARTS;
-    for (int row = 0; row < grid->ny * TH_FLOOR_PARTS; ++row) {
-        th_floor_row(&level->floor, grid, row, uic->parts);
-        int j = row / TH_FLOOR_PARTS;
-        for (int column = 0; column < grid->nx * TH_FLOOR_PARTS; ++column) {
-            const th_floor_part *free = &uic->parts[column];
-            if (!(free->area > 1e-9)) continue;
-            int i = column / TH_FLOOR_PARTS, shift = TH_UIC_OWN_CELL;
-            float area = (float)free->area * part * part;
-            th_vec2 p = {
-                grid->origin.x + ((float)column + (float)(free->x / free->area)) * part * grid->h,
-                grid->origin.y + ((float)row + (float)(free->y / free->area)) * part * grid->h};
-            int quarter = (2 * row / TH_FLOOR_PARTS) * 2 * grid->nx + 2 * column / TH_FLOOR_PARTS;
-            unsigned flags = uic->quarters[4 * (size_t)level->first + (size_t)quarter];
-            if (flags & TH_UIC_WALL) shift = th_uic_cell_shift(world, l, flags, i, j, p);
-            if (shift == TH_UIC_NO_CELL) shift = TH_UIC_OWN_CELL;
-            th_uic_place place = th_uic_place_of(grid, p, i, j, shift);
-            give_area(uic, level, &place, area);
-            uic->free_area[level->first + j * grid->nx + i] += area;
+    int i = column / TH_FLOOR_PARTS, j = row / TH_FLOOR_PARTS, shift = TH_UIC_OWN_CELL;
+    float area = (float)free->area * part * part;
+    th_vec2 p = {grid->origin.x + ((float)column + (float)(free->x / free->area)) * part * grid->h,
+                 grid->origin.y + ((float)row + (float)(free->y / free->area)) * part * grid->h};
+    int quarter = (2 * row / TH_FLOOR_PARTS) * 2 * grid->nx + 2 * column / TH_FLOOR_PARTS;
+    unsigned flags = uic->quarters[4 * (size_t)level->first + (size_t)quarter];
+    th_walls walls = th_world_walls(world);
+    if (flags & TH_UIC_WALL) shift = th_uic_cell_shift(world, l, flags, i, j, p);
+    bool stands = !(flags & TH_UIC_NEAR_WALL) || body_fits(world, &walls, l, p);
+    th_uic_ground ground = {p, stands ? j * grid->nx + i : TH_UIC_NO_GROUND};
+    if (shift == TH_UIC_NO_CELL) {
+        if (stands) uic->hold[level->first + ground.cell] = 0.0f;
+        ground.cell = stands ? TH_UIC_UNSEEN : TH_UIC_NO_GROUND;
+        shift = TH_UIC_OWN_CELL;
+    } else if (stands) {
+        ground.cell += (shift / 3 - 1) * grid->nx + shift % 3 - 1;
+    }
+    th_uic_place place = th_uic_place_of(grid, p, i, j, shift);
+    give_area(uic, level, &place, area);
+    uic->free_area[level->first + j * grid->nx + i] += area;
+    return ground;
+}
+
+static void measure_floor(th_world *world, int l) {
+    th_uic *uic = th_uic_of(world);
+    const th_uic_level *level = &uic->levels[l];
+    int columns = level->grid.nx * TH_FLOOR_PARTS, rows = level->grid.ny * TH_FLOOR_PARTS;
+    int cells = level->grid.nx * level->grid.ny;
+    memset(uic->capacity + level->first, 0, (size_t)cells * sizeof *uic->capacity);
+    memset(uic->free_area + level->first, 0, (size_t)cells * sizeof *uic->free_area);
+    for (int c = level->first; c < level->first + cells; ++c) uic->hold[c] = 1.0f;
+    for (int row = 0; row < rows; ++row) {
+        th_uic_ground *here = uic->ground_rows + row % 2 * columns,
+                      *below = uic->ground_rows + (row + 1) % 2 * columns;
+        th_floor_row(&level->floor, &level->grid, row, uic->parts);
+        for (int column = 0; column < columns; ++column) {
+            here[column] = uic->parts[column].area > 1e-9
+                               ? take_part(world, l, row, column)
+                               : (th_uic_ground){{0.0f, 0.0f}, TH_UIC_NO_GROUND};
+            if (column > 0) try_step(world, l, &here[column - 1], &here[column]);
+            if (row > 0) try_step(world, l, &below[column], &here[column]);
         }
     }
 }
@@ -529,21 +664,6 @@ static void open_level(th_uic *uic, const th_uic_level *level) {
     memset(uic->quarters + 4 * (size_t)level->first, 0, 4 * (size_t)cells);
 }
 
-// Is there anything on the level that people or the flow cannot just pass?
-static bool has_walls(const th_world *world, int l) {
-    const th_level *level = &world->scene->levels[l];
-    if (level->bounded || level->wall_end > level->wall_begin) return true;
-    for (int g = 0; g < world->scene->goal_count; ++g) {
-        const th_goal *goal = &world->scene->goals[g];
-        if (goal->kind == TH_GOAL_EXIT &&
-            (goal->is_line ? goal->line.level : goal->area.level) == l)
-            return true;
-    }
-    for (int w = world->scene->wall_count; w < world->wall_count; ++w)
-        if (world->walls[w].level == l && world->walls[w].length > 0.0f) return true;
-    return false;
-}
-
 // How far from where an agent stood when the step began a wall can matter to the pair step: the pair distance
 // and the way of the step, walked by a quick agent that is carried along.
 static float furthest_pair(const th_world *world) {
@@ -556,6 +676,12 @@ static float furthest_pair(const th_world *world) {
     return most + TH_UIC_FASTEST * TH_UIC_QUICK * world->dt;
 }
 
+static bool to_be_measured(const th_world *world, int l, bool wider) {
+    const th_uic_level *level = &th_uic_of(world)->levels[l];
+    return !level->measured || level->stale || wider ||
+           level->walls_version != world->walls_version;
+}
+
 void th_uic_measure(th_world *world) {
     th_uic *uic = th_uic_of(world);
     bool anew = adopt_grids(uic);
@@ -563,12 +689,12 @@ void th_uic_measure(th_world *world) {
     bool wider = reach != uic->pair_reach; // a larger agent has come
     uic->pair_reach = reach;
     for (int l = 0; l < uic->level_count; ++l) anew = anew || uic->levels[l].stale;
+    for (int l = 0; l < uic->level_count; ++l)
+        if (to_be_measured(world, l, wider)) measure_anchors(world, l);
     if (anew) list_link_faces(uic);
     for (int l = 0; l < uic->level_count; ++l) {
         th_uic_level *level = &uic->levels[l];
-        if (level->measured && !level->stale && !wider &&
-            level->walls_version == world->walls_version)
-            continue;
+        if (!to_be_measured(world, l, wider)) continue;
         level->walled = has_walls(world, l);
         measure_gates(uic, l);
         if (level->walled) {

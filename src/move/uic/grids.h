@@ -8,10 +8,11 @@
 
 // ---- which cell an agent belongs to
 
-// Replaces a cell's centre in questions about walls: a little off it. Plans are drawn in
-// whole metres and so are cells; a wall through the very centres would close the cells to both sides.
-TH_BOTH static inline th_vec2 th_uic_anchor(const th_staggered *grid, int i, int j) {
-    return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
+// Replaces a cell's centre in questions about walls: the centre, or the place nearest to it in the cell where a body
+// can stand (measure_anchors in grids.c).
+TH_BOTH static inline th_vec2 th_uic_anchor(const th_uic *uic, int l, int i, int j) {
+    const th_uic_level *level = &uic->levels[l];
+    return uic->anchor[level->first + j * level->grid.nx + i];
 }
 
 // Does a gate of the level lie between p and q?
@@ -27,7 +28,7 @@ TH_BOTH static inline bool th_uic_gate_between(const th_uic *uic, int l, th_vec2
 // Can p see the centre of cell (i, j)? `flags` are those of the quarter p is in.
 TH_BOTH static inline bool th_uic_sees(const th_world *world, const th_walls *walls, int l,
                                        unsigned flags, th_vec2 p, int i, int j) {
-    th_vec2 centre = th_uic_anchor(&th_uic_of(world)->levels[l].grid, i, j);
+    th_vec2 centre = th_uic_anchor(th_uic_of(world), l, i, j);
     return th_walls_first_crossing(walls, l, p, centre, NULL) < 0 &&
            !(flags & TH_UIC_NEAR_GATE && th_uic_gate_between(th_uic_of(world), l, p, centre));
 }
@@ -39,7 +40,7 @@ TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, unsign
     const th_staggered *grid = &th_uic_of(world)->levels[l].grid;
     th_walls walls = th_world_walls(world);
     if (th_uic_sees(world, &walls, l, flags, p, i, j)) return TH_UIC_OWN_CELL;
-    th_vec2 own = th_uic_anchor(grid, i, j);
+    th_vec2 own = th_uic_anchor(th_uic_of(world), l, i, j);
     int dx = p.x < own.x ? -1 : 1, dy = p.y < own.y ? -1 : 1;
     bool x_nearer = fabsf(p.x - own.x) >= fabsf(p.y - own.y);
     // The nearest first; the far sides last, for cells that walls cut into strips.

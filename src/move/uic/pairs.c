@@ -218,7 +218,7 @@ static bool any_tight(const uint32_t *flags, uint32_t begin, uint32_t end) {
     return all & TH_UIC_IS_TIGHT;
 }
 
-// May a wall be in the way of the people of a cell of the index, or of whom they may push? Flags of a row's
+// May a wall be in the way of the people of a cell of the index, or of those that they may push? Flags of a row's
 // quarters; NULL where there are no walls.
 static const uint8_t *quarters_of_row(const th_world *world, int l, int row) {
     const th_uic_level *level = &th_uic_of(world)->levels[l];

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move/uic/project.h"
 #include "core/parallel.h"
+#include "core/system/system.h"
 #include <string.h>
 
 enum { FEW_CELLS = 4096 }; // below, waking a second thread costs more than it brings
@@ -53,10 +54,10 @@ static void solve(th_world *world, const th_uic_level *level, double *pressure, 
                   .active_count = active_count,
                   .tolerance = (double)uic->tolerance,
                   .threads = threads_for(world, level)};
-    double start = omp_get_wtime();
+    double start = th_monotonic_seconds();
     th_lcp_result result = th_lcp_solve(&lcp, uic->work);
     th_uic_statistics *statistics = &uic->statistics;
-    statistics->solve_seconds += omp_get_wtime() - start;
+    statistics->solve_seconds += th_monotonic_seconds() - start;
     statistics->solves++;
     statistics->iterations += (uint64_t)result.iterations;
     statistics->outer += (uint64_t)result.outer;
@@ -114,7 +115,7 @@ static void project_level(th_world *world, int l) {
 
 void th_uic_project(th_world *world) {
     th_uic *uic = th_uic_of(world);
-    double start = omp_get_wtime(), solved = uic->statistics.solve_seconds;
+    double start = th_monotonic_seconds(), solved = uic->statistics.solve_seconds;
     th_uic_begin_look(&uic->statistics);
     for (int l = 0; l < uic->level_count; ++l) {
         const th_uic_level *level = &uic->levels[l];
@@ -133,5 +134,5 @@ void th_uic_project(th_world *world) {
     if (uic->keeps_side)
         for (int l = 0; l < uic->level_count; ++l) remember_means(uic, &uic->levels[l]);
     uic->statistics.grid_seconds +=
-        (omp_get_wtime() - start) - (uic->statistics.solve_seconds - solved);
+        (th_monotonic_seconds() - start) - (uic->statistics.solve_seconds - solved);
 }

@@ -84,6 +84,7 @@ TH_FORMULA void th_uic_assemble_cell(const th_world *world, const th_staggered *
     double slack =
         (double)th_uic_room_for(uic, uic->room[c], inverse_area) - (double)uic->packing[c];
     if (clamp_slack) slack = fmax(slack, 0.0);
+    if (slack < 0.0) slack *= (double)uic->excess_share;
     double b = slack + flow_scale * ((e_flow * (double)uic->u[e] - w_flow * (double)uic->u[c]) +
                                      (n_flow * (double)uic->v[n] - s_flow * (double)uic->v[c]));
     double ground = 0.0;

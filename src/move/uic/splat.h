@@ -329,6 +329,12 @@ TH_FORMULA th_vec2 th_uic_turned(th_vec2 wish, float share) {
                     th_v(wish.x + aside * wish.y, wish.y - aside * wish.x));
 }
 
+// Share of a change of velocity that an agent takes in a step while it gives way. It stops to give way once it walks;
+// all at once it would start and stop in every other step.
+TH_FORMULA float th_uic_eased(float ease, float aside) {
+    return 1.0f - (1.0f - ease) * th_min(4.0f * aside, 1.0f);
+}
+
 TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *level,
                                       const th_uic_place *at, th_vec2 preferred, float hold,
                                       float give_way, th_vec2 walked) {
@@ -348,6 +354,7 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
     float aside = give_way > 0.0f ? give_way * th_uic_opposed(uic, &level->grid, level->first,
                                                               at->i, at->j, walked)
                                   : 0.0f;
+    if (level->walled) hold *= th_uic_sample(uic->hold, c, dx, dy, out_x, out_y, 0);
     float weight =
         hold * (1.0f - aside) * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
     if (aside > 0.0f) preferred = th_uic_turned(preferred, aside);
@@ -355,6 +362,8 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
     bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
     bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
     th_vec2 v = th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
+    if (aside > 0.0f)
+        v = th_add(walked, th_scale(th_uic_eased(uic->ease, aside), th_sub(v, walked)));
     if (exit_x && preferred.x * (float)dx <= 0.0f)
         v.x = dx > 0 ? th_min(v.x, 0.0f) : th_max(v.x, 0.0f);
     if (exit_y && preferred.y * (float)dy <= 0.0f)

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move/uic/uic.h"
 #include "core/parallel.h"
+#include "core/system/system.h"
 #include "move/uic/pairs.h"
 #include "move/uic/splat.h"
 #include "state/influences.h"
@@ -273,6 +274,8 @@ static void read_groups(th_world *world) {
     uic->pair_substep = world->dt;
     uic->tidy_passes = 0;
     uic->one_person = 0.0f;
+    uic->excess_share = 0.0f;
+    uic->ease = th_min(world->dt / TH_UIC_EASE_TIME, TH_UIC_EASE_MOST);
     float most = 0.0f; // area that people take up in the loosest group
     for (int g = 0; g < uic->group_count; ++g) {
         const th_group_state *state = &world->groups[g];
@@ -294,6 +297,8 @@ static void read_groups(th_world *world) {
             uic->tolerance > 0.0f ? th_min(uic->tolerance, p->tolerance) : p->tolerance;
         uic->speed_limit = th_max(uic->speed_limit, p->speed_limit);
         uic->pair_substep = th_min(uic->pair_substep, p->pair_substep);
+        uic->excess_share =
+            th_max(uic->excess_share, th_uic_excess_share(world->dt, p->excess_time));
         uic->tidy_passes =
             (int)p->tidy_passes > uic->tidy_passes ? (int)p->tidy_passes : uic->tidy_passes;
         most = th_max(most, group->area);
@@ -334,7 +339,7 @@ static bool create(th_world *world, int model) {
     const th_scene *scene = world->scene;
     th_arena arena = th_arena_of(&world->memory.allocator);
     th_uic *uic = th_arena_alloc(&arena, 1, sizeof *uic);
-    if (uic) th_uic_choose_sizes(uic, &arena, scene, agents, on_device);
+    if (uic) th_uic_choose_sizes(uic, scene, agents, on_device);
     if (!uic || !allocate(uic, &arena, scene, on_device)) {
         th_arena_release(&arena);
         return false;
@@ -366,18 +371,18 @@ static void run(th_world *world, int model) {
     if (!uic) return;
     th_uic_prepare(world);
     th_uic_statistics *statistics = &uic->statistics;
-    double start = omp_get_wtime();
+    double start = th_monotonic_seconds();
     th_uic_cover_bodies(world);
     th_uic_splat(world);
-    double splatted = omp_get_wtime();
+    double splatted = th_monotonic_seconds();
     statistics->splat_seconds += splatted - start;
     th_uic_project(world);
-    double projected = omp_get_wtime();
+    double projected = th_monotonic_seconds();
     th_uic_follow(world);
-    double followed = omp_get_wtime();
+    double followed = th_monotonic_seconds();
     statistics->follow_seconds += followed - projected;
     th_uic_separate(world);
-    statistics->pair_seconds += omp_get_wtime() - followed;
+    statistics->pair_seconds += th_monotonic_seconds() - followed;
     statistics->steps++;
 }
 

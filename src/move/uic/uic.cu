@@ -95,7 +95,9 @@ static bool send_ground(const th_world *host) {
            put(known->room, uic->capacity, bytes) && put(known->open_x, uic->aperture_x, bytes) &&
            put(known->open_y, uic->aperture_y, bytes) && put(known->exit_x, uic->exit_x, bytes) &&
            put(known->exit_y, uic->exit_y, bytes) && put(known->gate_x, uic->gate_x, bytes) &&
-           put(known->gate_y, uic->gate_y, bytes) && send_quarters(host);
+           put(known->gate_y, uic->gate_y, bytes) && put(known->hold, uic->hold, bytes) &&
+           put(known->anchor, uic->anchor, bytes / sizeof(float) * sizeof *uic->anchor) &&
+           send_quarters(host);
 }
 
 static bool send_memory(const th_world *host) {

@@ -21,7 +21,8 @@
       "passes of the pair step that moves people apart who are closer than pair_distance")        \
     X(pressure, 1, 0, 1, "-", TH_NGCL09 ": Fig. 3",                                               \
       "1: packing is limited by pressure; 0: pair step only")                                     \
-    X(pair_distance, 1.25, 0, 2, "d_min", TH_NGCL09 ": mean nearest distance",                    \
+    X(pair_distance, 1.33, 0, 2, "d_min",                                                         \
+      "throng: no holes; at 1.41 = 1 / sqrt(alpha) streams clot",                                 \
       "people closer than this are moved apart; 0: no pair step")                                 \
     X(tidy_passes, 5, 0, 16, "-", "throng: a tenth of the overlaps at no more cost",              \
       "further passes for those who are still closer than about d_min")                           \
@@ -32,10 +33,11 @@
     X(alpha, 0.5, 0.1, 1, "-", TH_NGCL09 ": eq. 4 has it <= 1; 0.5 is throng's fit",              \
       "share of the densest packing of discs that a crowd reaches")                               \
     X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",               \
-      "side of a cell, the largest any group asks for; 0: 5 d_min, or three quarters of the "     \
-      "narrowest passage and at least 1.5 d_min; read when the world is made")                    \
+      "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made")  \
     X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                  \
       "of the pressure solve, as a share of the maximum density")                                 \
+    X(excess_time, 0.4, 0, 10, "s", "throng: in one step an overfull cell throws people about",   \
+      "in which pressure empties a cell to the limit; 0: in one step, as published")              \
     X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",  \
       "speed that a flow bent by pressure makes up for")                                          \
     X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                          \
@@ -47,7 +49,7 @@
 // X(name, doc, {parameter, value}...)
 #define TH_UIC_PRESETS(X)                                                                     \
     X(narain2009, "the distances the paper reports, 1.25 d_min where dense", {"alpha", 0.45}, \
-      {"separation_passes", 3}, {"give_way", 0})                                              \
+      {"pair_distance", 1.25}, {"separation_passes", 3}, {"give_way", 0}, {"excess_time", 0}) \
     X(packed, "denser and quicker: 4.7 people per m2 of radius 0.2 m instead of 3.6",         \
       {"alpha", 0.65}, {"pair_distance", 1.15}, {"separation_passes", 5}, {"tidy_passes", 16})
 
@@ -58,8 +60,15 @@ typedef struct th_uic_params {
 // Below this share of the speed limit a flow stands: renormalised, the noise of a standing crowd would
 // become walking.
 #define TH_UIC_FLOOR 1e-3f
+// No flow is made faster than this many times what it was. Opposed wishes leave a small mean that changes its sign from
+// step to step; at full walking speed it shook the people of an alley (41 m/s2, now 0.2 to 1.3).
+#define TH_UIC_RENORM_MOST 4.0f
 #define TH_UIC_STANDS \
     0.3f // share of the mean speed below which an agent begins to stand, and gives way where wishes oppose
+// [s] in which an agent that gives way changes its velocity; and the most of a change in a step. Beyond 0.23 it would
+// overshoot: from the speed at which it stops to give way, see th_uic_eased.
+#define TH_UIC_EASE_TIME 0.3f
+#define TH_UIC_EASE_MOST 0.2f
 // No agent is carried or pushed faster than this many times the own walking speed, whatever an overfull cell asks for.
 #define TH_UIC_FASTEST 1.19f
 #define TH_UIC_SLOWEST 0.1f // [m/s] a standing agent is pushed aside at least this fast
@@ -86,10 +95,16 @@ TH_FORMULA float th_uic_weight(float packing, float capacity) {
     return capacity > 1e-6f ? th_min(packing / capacity, 1.0f) : 1.0f;
 }
 
+// Share of what a cell holds beyond its capacity that pressure takes away in a step.
+TH_FORMULA float th_uic_excess_share(float dt, float excess_time) {
+    return dt < excess_time ? dt / excess_time : 1.0f;
+}
+
 // renorm of eq. 10 for one component of a face: `along` is that component, `across` the other.
 TH_FORMULA float th_uic_renorm(float along, float across, float limit) {
     float length = sqrtf(along * along + across * across);
-    return length < TH_UIC_FLOOR * limit || !(length > 0.0f) ? 0.0f : along * (limit / length);
+    if (length < TH_UIC_FLOOR * limit || !(length > 0.0f)) return 0.0f;
+    return along * th_min(limit / length, TH_UIC_RENORM_MOST);
 }
 
 // Preferred velocity v with a step to the right, the more the people around want to go another way:
@@ -189,6 +204,13 @@ typedef struct th_uic_gate {
     th_vec2 a, b;
 } th_uic_gate;
 
+// A part of a cell (th_floor_row): where its ground is and which cell people there count in.
+typedef struct th_uic_ground {
+    th_vec2 at;
+    int cell; // within the level; TH_UIC_NO_GROUND, TH_UIC_UNSEEN
+} th_uic_ground;
+enum { TH_UIC_NO_GROUND = -1, TH_UIC_UNSEEN = -2 };
+
 typedef struct th_uic_group {
     bool own;    // moved by this model
     float d_min; // 0: twice the radius
@@ -210,6 +232,8 @@ typedef struct th_uic_group {
     X(th_uic_centre, centre, uic->cell_capacity, "sums over people at centres")                    \
     X(th_uic_face, west, uic->cell_capacity, "sums over people at west faces")                     \
     X(th_uic_face, south, uic->cell_capacity, "sums over people at south faces")                   \
+    X(th_vec2, anchor, uic->cell_capacity, "where a body can stand, nearest to the centre")        \
+    X(float, hold, uic->cell_capacity, "1; 0 where a passage is too narrow for the cell")          \
     X(uint8_t, quarters, 4 * uic->cell_capacity, "flags: (2 nx) x (2 ny) of a level")              \
     X(uint8_t, cell_shift, uic->agent_capacity, "by agent: the cell it belongs to, as 3 dy + dx")  \
     X(float, people, uic->cell_capacity, "of this model")                                          \
@@ -245,7 +269,8 @@ typedef struct th_uic_group {
     X(th_uic_level, wanted, uic->level_count, "grids as the index is built now: grid and first") \
     X(float, free_area, uic->cell_capacity, "exact share of the cell that is ground")            \
     X(int32_t, active, uic->cell_capacity, "cells with people, for the solver")                  \
-    X(th_floor_part, parts, uic->part_capacity, "work space, one row")
+    X(th_floor_part, parts, uic->part_capacity, "work space, one row")                           \
+    X(th_uic_ground, ground_rows, 2 * uic->part_capacity, "work space, two rows")
 
 typedef struct th_uic {
 #define X(type, name, count, doc) type *name;
@@ -257,9 +282,12 @@ typedef struct th_uic {
     int cell_capacity, agent_capacity, covered_capacity, part_capacity, link_face_capacity;
     int link_face_count, gate_count;
     float h;            // side of a cell as asked for
+    float body;         // [m] no agent's centre comes nearer to a wall
     int index_per_half; // cells of the index along half a cell
     bool keeps_side, any_pressure, has_foreign;
     float tolerance, speed_limit, pair_substep;
+    float ease; // share of a change of velocity that an agent that gives way takes in a step
+    float excess_share; // of what is packed beyond the limit, taken away in a step
     int tidy_passes;
     float one_person;  // area that the largest takes up [m2]
     float pair_reach;  // furthest that the pair step looks, so far [m]
@@ -277,8 +305,7 @@ static inline const th_uic_params *th_uic_params_of(const float *params) {
 
 // ---- grids.c
 // How many of everything; fills the counts of `uic`.
-void th_uic_choose_sizes(th_uic *uic, th_arena *arena, const th_scene *scene, int agents,
-                         bool on_device);
+void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device);
 int th_uic_index_cells(const th_world *world, int model);
 
 #ifdef __cplusplus

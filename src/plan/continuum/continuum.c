@@ -191,14 +191,36 @@ static void take_grids(th_continuum *c) {
     if (c->height) th_pictures_height(&c->nodes, c->height);
 }
 
-static float least_cell(const th_world *world) {
-    float least = 1e9f;
-    for (int g = 0; g < world->scene->group_count; ++g)
-        if (th_continuum_has(world, g)) {
-            const float *params = world->scene->groups[g].plan.params;
-            least = th_min(least, ((const th_continuum_params *)params)->cell);
-        }
-    return least;
+// What the lattice may cost: grids, faces of all groups and potentials of all legs in memory, and a solution of each
+// potential in one step.
+static const double BYTES_MOST = 2.5e8;   // [bytes]
+static const double SOLUTIONS_MOST = 8e6; // nodes times legs, about 0.3 us each
+
+typedef struct lattice_wish {
+    float cell;  // [m]
+    double most; // nodes
+} lattice_wish;
+
+static lattice_wish lattice_for(const th_scene *scene) {
+    lattice_wish wish = {.cell = 1e9f};
+    double legs = 0.0, bytes = 80.0;
+    for (int g = 0; g < scene->group_count; ++g) {
+        if (scene->groups[g].plan.model != TH_PLAN_CONTINUUM) continue;
+        const float *params = scene->groups[g].plan.params;
+        wish.cell = th_min(wish.cell, ((const th_continuum_params *)params)->cell);
+        double own = (double)th_group_ways(&scene->groups[g]);
+        legs += own;
+        bytes += (double)(2 * sizeof(th_node_faces)) + own * (double)sizeof(float);
+    }
+    wish.most = fmin(BYTES_MOST / bytes, SOLUTIONS_MOST / fmax(legs, 1.0));
+    return wish;
+}
+
+static float spacing(const th_scene *scene, int model, float *wanted) {
+    (void)model;
+    lattice_wish wish = lattice_for(scene);
+    *wanted = wish.cell;
+    return th_nodes_spacing_within(scene, (double)wish.cell, wish.most);
 }
 
 static void destroy(th_world *world, int model) {
@@ -216,7 +238,8 @@ static bool create(th_world *world, int model) {
     if (!c) return false;
     world->model_state[model] = c;
     c->arena = th_arena_of(&world->memory.allocator);
-    if (th_nodes_build(&c->nodes, world->scene, (double)least_cell(world), NULL) != TH_OK)
+    lattice_wish wish = lattice_for(world->scene);
+    if (th_nodes_build_within(&c->nodes, world->scene, (double)wish.cell, wish.most, NULL) != TH_OK)
         return false;
     if (!th_graph_create(&c->graph, &c->nodes, &world->memory)) return false;
     c->graph_version = world->walls_version - 1;
@@ -472,5 +495,7 @@ const th_model th_plan_continuum_model = {
     .directions = th_continuum_directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .heeds = 1 << TH_PICTURE_DISCOMFORT | 1 << TH_PICTURE_HEIGHT,
     .weighs_ways = true,
+    .spacing = spacing,
 };

@@ -61,7 +61,7 @@ TH_BOTH static inline void th_goal_stretch(const th_walls *walls, const th_goal 
 TH_BOTH static inline bool th_goal_has_room(const th_walls *walls, const th_goal *goal, th_vec2 p,
                                             th_vec2 q, float need) {
     int level = th_goal_level(goal);
-    if (goal->kind == TH_GOAL_INTEREST) return true; // looked at from beside; it may be a solid
+    if (goal->kind == TH_GOAL_DETOUR) return true; // looked at from beside; it may be a solid
     if (th_body_fits(walls, level, q, need)) return true;
     if (goal->is_line) {
         th_vec2 a, b;

@@ -51,15 +51,37 @@ static void find_shared(th_guided *s) {
 
 // ---- memory
 
-static float least_cell(const th_world *world) {
-    float least = 0.0f;
-    for (int g = 0; g < world->scene->group_count; ++g) {
-        if (!th_guided_has(world, g)) continue;
-        float cell = scene_params(world, g)->cell;
-        if (cell == 0.0f && every_of(world, g) > 0) cell = CROWD_CELL;
-        if (cell > 0.0f && (least == 0.0f || cell < least)) least = cell;
+// What the lattice may cost: the fields of all legs in memory, and before the first step a solution of each.
+static const double BYTES_MOST = 2.5e8;   // [bytes]
+static const double SOLUTIONS_MOST = 2e6; // nodes times legs, about 0.7 us each
+
+typedef struct lattice_wish {
+    float cell;  // [m] 0: that of the scene's plan
+    double most; // nodes
+} lattice_wish;
+
+static lattice_wish lattice_for(const th_scene *scene) {
+    lattice_wish wish = {0};
+    double legs = 0.0, bytes = 100.0;
+    for (int g = 0; g < scene->group_count; ++g) {
+        if (scene->groups[g].plan.model != TH_PLAN_GUIDED) continue;
+        const th_guided_params *p = (const th_guided_params *)scene->groups[g].plan.params;
+        bool counts_crowd = p->every > 0.5f;
+        float cell = p->cell == 0.0f && counts_crowd ? CROWD_CELL : p->cell;
+        if (cell > 0.0f && (wish.cell == 0.0f || cell < wish.cell)) wish.cell = cell;
+        double own = (double)th_group_ways(&scene->groups[g]) * scene->size_count;
+        legs += own;
+        bytes += own * (counts_crowd ? 24.0 : 12.0);
     }
-    return least;
+    wish.most = fmin(BYTES_MOST / bytes, SOLUTIONS_MOST / fmax(legs, 1.0));
+    return wish;
+}
+
+static float spacing(const th_scene *scene, int model, float *wanted) {
+    (void)model;
+    lattice_wish wish = lattice_for(scene);
+    *wanted = wish.cell > 0.0f ? wish.cell : th_nodes_wanted_spacing(scene);
+    return th_nodes_spacing_within(scene, (double)wish.cell, wish.most);
 }
 
 static void take_fields(th_guided *s, const th_world *world) {
@@ -117,7 +139,8 @@ static bool create(th_world *world, int model) {
     if (!s) return false;
     world->model_state[model] = s;
     s->arena = th_arena_of(&world->memory.allocator);
-    if (th_nodes_build(&s->nodes, world->scene, (double)least_cell(world), NULL) != TH_OK)
+    lattice_wish wish = lattice_for(world->scene);
+    if (th_nodes_build_within(&s->nodes, world->scene, (double)wish.cell, wish.most, NULL) != TH_OK)
         return false;
     bool done = th_graph_create(&s->next, &s->nodes, &world->memory);
     for (int size = 0; done && size < world->scene->size_count; ++size)
@@ -439,6 +462,8 @@ const th_model th_plan_guided_model = {
     .source = "Patil, van den Berg, Curtis, Lin, Manocha 2011; Cheng 2013",
     .params = params,
     .param_count = TH_COUNT_OF(params),
+    .sections = &th_strokes_section,
+    .section_count = 1,
     .run = run,
     .create = create,
     .destroy = destroy,
@@ -450,5 +475,7 @@ const th_model th_plan_guided_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .heeds = 1 << TH_PICTURE_DISCOMFORT | 1 << TH_PICTURE_GUIDANCE,
     .weighs_ways = true,
+    .spacing = spacing,
 };

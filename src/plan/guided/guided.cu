@@ -1,8 +1,8 @@
 // Navigation fields on the device: one thread per person looks its direction up. Fields are solved on the host, which
 // asks which agent follows which only while one is unsolved, and for the crowd only to count it (`every`); they are
 // sent once solved. SPDX-License-Identifier: Apache-2.0
-#include "device/model.cuh"
 #include "plan/guided/guided.h"
+#include "plan/lattice.cuh"
 
 namespace th {
 
@@ -21,27 +21,6 @@ static th_guided *host_of(const th_world *host) {
     return (th_guided *)host->model_state[TH_PLAN_GUIDED];
 }
 
-static void take_lattice(guided_device *d, store &s, const th_world *host) {
-    const th_guided *g = host_of(host);
-    th_guided *k = &d->known;
-    size_t count = (size_t)g->nodes.count;
-    k->nodes.scene = host->device_world->known.scene;
-    k->nodes.levels = s.copy(g->nodes.levels, (size_t)host->scene->level_count);
-    k->nodes.flags = s.copy(g->nodes.flags, count);
-    k->nodes.zone = nullptr;
-    k->nodes.links = nullptr;
-    k->nodes.clearance = nullptr;
-    k->nodes.portals = nullptr;
-    for (int size = 0; size < host->scene->size_count; ++size) {
-        th_graph *graph = &k->graphs[size];
-        graph->nodes = &d->s->nodes;
-        graph->links = s.room<uint8_t>(count);
-        graph->portals = s.room<th_portal>((size_t)g->nodes.portal_count);
-        graph->crowd = nullptr;
-        graph->crowd_cost = nullptr;
-    }
-}
-
 static bool guided_create(th_world *host) {
     store &s = host->device_world->store;
     const th_guided *g = host_of(host);
@@ -53,7 +32,7 @@ static bool guided_create(th_world *host) {
     d->s = s.room<th_guided>(1);
     d->legs = (th_guided_leg *)calloc(legs + 1, sizeof *d->legs);
     if (!d->s || !d->legs) return false;
-    take_lattice(d, s, host);
+    take_lattice(&d->known.nodes, d->known.graphs, &d->s->nodes, s, host);
     for (size_t k = 0; k < legs; ++k) {
         d->legs[k] = g->fields[k];
         d->legs[k].version = g->fields[k].version - 1;
@@ -75,19 +54,6 @@ static void guided_destroy(th_world *host) {
 
 // ---- to the device and back
 
-static bool put_graphs(guided_device *d, const th_world *host) {
-    const th_guided *g = host_of(host);
-    size_t count = (size_t)g->nodes.count, portals = (size_t)g->nodes.portal_count;
-    bool good = true;
-    for (int size = 0; size < host->scene->size_count; ++size) {
-        const th_graph *there = &d->known.graphs[size], *here = &g->graphs[size];
-        good = put(there->links, here->links, count) && good;
-        if (portals > 0)
-            good = put(there->portals, here->portals, portals * sizeof *here->portals) && good;
-    }
-    return good;
-}
-
 static bool put_legs(const guided_device *d, const th_guided *g) {
     return g->field_count == 0 ||
            put(d->known.fields, d->legs, (size_t)g->field_count * sizeof *d->legs);
@@ -98,7 +64,7 @@ static bool put_changes(guided_device *d, const th_world *host) {
     const th_guided *g = host_of(host);
     size_t count = (size_t)g->nodes.count;
     bool good = true, changed = !d->current || d->changes != g->changes;
-    if (changed) good = put_graphs(d, host);
+    if (changed) good = put_graphs(d->known.graphs, g->graphs, host);
     for (int k = 0; k < g->field_count; ++k) {
         const th_guided_leg *here = &g->fields[k];
         th_guided_leg *there = &d->legs[k];

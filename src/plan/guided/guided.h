@@ -45,6 +45,15 @@ typedef struct th_guided_params {
 
 // ---- strokes
 
+// Advice drawn on the ground, compiled: agents would rather walk along the line, from its first point to its last.
+typedef struct th_stroke {
+    th_item item;
+    th_polyline line;
+    float radius;   // [m] where the advice has faded to nothing
+    float strength; // [-]
+    int to;         // goal whose people it is for; -1: all
+} th_stroke;
+
 // How much of a stroke is felt at a distance from it: all on the line, nothing from the radius on, smooth at both.
 TH_FORMULA float th_stroke_weight(float distance2, float radius) {
     float left = 1.0f - distance2 / (radius * radius);
@@ -280,6 +289,11 @@ TH_BOTH static inline int th_guided_plan(const th_guided *s, const th_planner *p
 #ifdef __cplusplus
 extern "C" {
 #endif
+extern const th_section_info th_strokes_section; // strokes.c
+static inline const th_stroke *th_strokes_of(const th_scene *scene, int *count) {
+    return (const th_stroke *)th_scene_items(scene, "guidance", count);
+}
+
 // ---- guided.c, also for the device
 
 // Graphs for the walls as they are, fields that count the crowd due again; true: some field is not solved, and an agent

@@ -54,7 +54,7 @@ static float radius_of(const th_nodes *nodes, const th_stroke *stroke) {
 // bend does not outweigh what is near.
 static void add_piece(const th_nodes *nodes, const th_stroke *stroke, th_vec2 a, th_vec2 b,
                       th_guided_work *work) {
-    const th_node_level *grid = &nodes->levels[stroke->level];
+    const th_node_level *grid = &nodes->levels[stroke->item.level];
     th_vec2 along = th_sub(b, a);
     float length = th_length(along), radius = radius_of(nodes, stroke);
     if (!(length > 0.0f)) return;
@@ -73,13 +73,14 @@ static void add_piece(const th_nodes *nodes, const th_stroke *stroke, th_vec2 a,
 
 static void add_stroke(const th_nodes *nodes, const th_stroke *stroke, float follow,
                        th_guided_work *work) {
-    const th_node_level *grid = &nodes->levels[stroke->level];
-    th_box box = box_of(stroke->points[0], stroke->points[0]);
-    for (int k = 0; k + 1 < stroke->point_count; ++k) {
-        th_box piece = box_of(stroke->points[k], stroke->points[k + 1]);
+    const th_node_level *grid = &nodes->levels[stroke->item.level];
+    const th_vec2 *points = stroke->line.points;
+    th_box box = box_of(points[0], points[0]);
+    for (int k = 0; k + 1 < stroke->line.count; ++k) {
+        th_box piece = box_of(points[k], points[k + 1]);
         box = (th_box){th_min(box.min_x, piece.min_x), th_min(box.min_y, piece.min_y),
                        th_max(box.max_x, piece.max_x), th_max(box.max_y, piece.max_y)};
-        add_piece(nodes, stroke, stroke->points[k], stroke->points[k + 1], work);
+        add_piece(nodes, stroke, points[k], points[k + 1], work);
     }
     node_range range = nodes_in(nodes, grid, box, radius_of(nodes, stroke));
     for (int row = range.row0; row <= range.row1; ++row)
@@ -125,9 +126,11 @@ void th_guided_spread(const th_guided_problem *problem, th_guided_work *work) {
     const th_nodes *nodes = problem->graph->nodes;
     const th_scene *scene = nodes->scene;
     memset(work->guidance, 0, (size_t)nodes->count * sizeof *work->guidance);
-    for (int k = 0; k < scene->guidance_count; ++k)
-        if (th_drawn_for(scene, problem->target, scene->guidance[k].to))
-            add_stroke(nodes, &scene->guidance[k], problem->params->follow, work);
+    int count;
+    const th_stroke *strokes = th_strokes_of(scene, &count);
+    for (int k = 0; k < count; ++k)
+        if (th_drawn_for(scene, problem->target, strokes[k].to))
+            add_stroke(nodes, &strokes[k], problem->params->follow, work);
     th_pictures_add_guidance(nodes, problem->target, problem->params->follow, work->guidance);
     for (int i = 0; i < nodes->count; ++i)
         work->guidance[i] = th_limit(work->guidance[i], problem->params->most);

@@ -59,6 +59,21 @@ static bool is_goal(const th_world *world, int goal) {
     return false;
 }
 
+// What the lattice may cost in memory: grids, lanes, and the faces and fields of each size.
+static const double BYTES_MOST = 2.5e8; // [bytes]
+
+static double nodes_most(const th_scene *scene) {
+    double of_size = (double)sizeof(th_node_faces) + 4.0 * scene->goal_count;
+    return BYTES_MOST / (50.0 + 16.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
+}
+
+static float spacing(const th_scene *scene, int model, float *wanted) {
+    (void)model;
+    *wanted = (float)spacing_for(scene);
+    if (!(*wanted > 0.0f)) *wanted = th_nodes_wanted_spacing(scene);
+    return th_nodes_spacing_within(scene, spacing_for(scene), nodes_most(scene));
+}
+
 static void take_fields(th_quickest *s, const th_world *world) {
     const th_scene *scene = world->scene;
     int sizes = scene->size_count;
@@ -121,7 +136,9 @@ static bool create(th_world *world, int model) {
     if (!s) return false;
     world->model_state[model] = s;
     s->arena = th_arena_of(&world->memory.allocator);
-    if (th_nodes_build(&s->nodes, scene, spacing_for(scene), NULL) != TH_OK) return false;
+    if (th_nodes_build_within(&s->nodes, scene, spacing_for(scene), nodes_most(scene), NULL) !=
+        TH_OK)
+        return false;
     for (int size = 0; size < scene->size_count; ++size)
         if (!th_graph_create(&s->graphs[size], &s->nodes, &world->memory)) return false;
     s->graph_version = world->walls_version - 1;
@@ -464,8 +481,9 @@ static bool directions(th_world *world, int model, int group, int target, int le
     th_walls walls = th_walls_for(world->scene, th_world_walls(world), 0);
     bool any = false;
     for (int k = 0; k < count; ++k) {
+        const th_quick_mind open = {-1, 0u, 0.0f, 1e6f}; // sees every queue
         th_quick_choice choice =
-            th_quick_choose(s, world->scene, &walls, target, 0, -1, 0.0f, level, points[k]);
+            th_quick_choose(s, world->scene, &walls, target, 0, &open, level, points[k]);
         found[k] = th_v(0.0f, 0.0f);
         if (choice.goal < 0) continue;
         any = true;
@@ -495,7 +513,9 @@ static int statistics(const th_world *world, int model, th_model_value *values, 
 }
 
 static const th_field_info fields[TH_QUICKEST_FIELDS] = {
-    {"goal", false, true, "1 + the chosen goal in the scene's list, 0: none yet"},
+    {"goal", false, true, "1 + the chosen goal in the scene's list, 0: none yet", NULL},
+    {"left", false, true,
+     "bits of the goals that the agent went away from, of their numbers modulo 32", NULL},
 };
 static const th_param_info params[] = {TH_QUICKEST_PARAMS(TH_PARAM_INFO)};
 const th_model th_plan_quickest_model = {
@@ -519,4 +539,5 @@ const th_model th_plan_quickest_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .spacing = spacing,
 };

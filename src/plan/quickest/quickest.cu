@@ -1,6 +1,6 @@
 // The planner `quickest` on the device: agents are counted and led there; the host makes the fields from the counts, some nodes
 // in every step, and sends those that are done. SPDX-License-Identifier: Apache-2.0
-#include "device/model.cuh"
+#include "plan/lattice.cuh"
 #include "plan/quickest/state.h"
 
 namespace th {
@@ -22,29 +22,6 @@ static th_quickest *host_of(const th_world *host) {
     return (th_quickest *)host->model_state[TH_PLAN_QUICKEST];
 }
 
-static void take_lattice(quickest_device *d, store &s, const th_world *host) {
-    const th_quickest *q = host_of(host);
-    th_quickest *k = &d->known;
-    size_t count = (size_t)q->nodes.count;
-    k->nodes.scene = host->device_world->known.scene;
-    k->nodes.levels = s.copy(q->nodes.levels, (size_t)host->scene->level_count);
-    k->nodes.flags = s.copy(q->nodes.flags, count);
-    k->nodes.zone = nullptr;
-    k->nodes.links = nullptr;
-    k->nodes.clearance = nullptr;
-    k->nodes.portals = nullptr;
-    for (int size = 0; size < host->scene->size_count; ++size) {
-        th_graph *graph = &k->graphs[size];
-        graph->nodes = &d->s->nodes;
-        graph->links = s.room<uint8_t>(count);
-        graph->portals = s.room<th_portal>((size_t)q->nodes.portal_count);
-        graph->crowd = nullptr;
-        graph->crowd_cost = nullptr;
-        k->faces[size].cost = s.room<th_node_faces>(count);
-        k->faces[size].portal_cost = nullptr;
-    }
-}
-
 static size_t walker_count(const th_world *host) {
     return (size_t)host->scene->target_count * (size_t)host->scene->size_count;
 }
@@ -64,7 +41,9 @@ static bool quickest_create(th_world *host) {
     d->s = s.room<th_quickest>(1);
     d->fields = (th_quick_field *)calloc(fields + 1, sizeof *d->fields);
     if (!d->s || !d->fields) return false;
-    take_lattice(d, s, host);
+    take_lattice(&d->known.nodes, d->known.graphs, &d->s->nodes, s, host);
+    for (int size = 0; size < host->scene->size_count; ++size)
+        d->known.faces[size] = {s.room<th_node_faces>(count), nullptr, nullptr};
     for (size_t k = 0; k < fields; ++k) {
         d->fields[k] = q->fields[k];
         d->fields[k].version = q->fields[k].version - 1;
@@ -88,17 +67,6 @@ static void quickest_destroy(th_world *host) {
     host->device_world->model_state[TH_PLAN_QUICKEST] = nullptr;
 }
 
-static bool put_graphs(quickest_device *d, const th_quickest *q, const th_world *host) {
-    size_t count = (size_t)q->nodes.count;
-    bool good = true;
-    for (int size = 0; size < host->scene->size_count; ++size)
-        good = put(d->known.graphs[size].links, q->graphs[size].links, count) &&
-               put(d->known.graphs[size].portals, q->graphs[size].portals,
-                   (size_t)q->nodes.portal_count * sizeof(th_portal)) &&
-               good;
-    return good;
-}
-
 static bool put_fields(quickest_device *d, const th_quickest *q) {
     bool good = true;
     for (int k = 0; k < q->field_count; ++k) {
@@ -120,7 +88,7 @@ static void put_changes(quickest_device *d, const th_world *host) {
     bool all = !d->current || d->graph_version != q->graph_version;
     bool counted = !d->current || d->crowd_version != q->crowd_version;
     bool good = put_fields(d, q);
-    if (all) good = put_graphs(d, q, host) && good;
+    if (all) good = put_graphs(d->known.graphs, q->graphs, host) && good;
     for (int size = 0; counted && size < host->scene->size_count; ++size)
         good = put(d->known.faces[size].cost, q->faces[size].cost,
                    (size_t)q->nodes.count * sizeof(th_node_faces)) &&

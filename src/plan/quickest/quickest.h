@@ -19,7 +19,9 @@
     X(inertia, 0.2, 0, 1, "-",                                                                   \
       "throng: below Pathfinder's current door preference of 0.35, with which queues differ by " \
       "half",                                                                                    \
-      "another goal must save this share of the time to the present one")
+      "another goal must save this share of the time to the present one")                        \
+    X(sight, 40, 1, 1000, "m", "EN 1838: 200 times the height of a lit exit sign of 0.2 m",      \
+      "how far away a goal without walls before it is seen, and with it the queue there")
 
 typedef struct th_quickest_params {
     TH_QUICKEST_PARAMS(TH_PARAM_MEMBER)

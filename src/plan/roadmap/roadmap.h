@@ -60,7 +60,7 @@ typedef struct th_road_work {
     int pairs, sights;
 } th_road_work;
 
-// roadmap_nodes.c: where the nodes stand. False: no memory.
+// Where the nodes stand. False: no memory.
 bool th_roadmap_place(th_roadmap *roadmap, const th_walls *open_walls);
 
 static const float TH_ROAD_SIGHT = 100.0f;  // [m] goals further away are not looked for directly

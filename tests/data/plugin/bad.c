@@ -4,7 +4,7 @@
 #if defined(NO_ENTRY)
 int th_something_else;
 #elif defined(OLD)
-const uint32_t th_plugin_layout[] = {7};
+const uint32_t th_plugin_layout[] = {1};
 th_result th_plugin(th_error *error) {
     (void)error;
     return TH_OK;

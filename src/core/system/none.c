@@ -1,0 +1,97 @@
+// No operating system, as for WebAssembly: scenes come as text, one thread does all. SPDX-License-Identifier: Apache-2.0
+#include "core/system/system.h"
+#include <errno.h>
+#include <time.h>
+
+// ---- files: none
+
+FILE *th_system_open(const char *path, size_t *size, int *cause) {
+    (void)size;
+    *cause = th_system_plain_file(path);
+    return NULL;
+}
+
+int th_system_plain_file(const char *path) {
+    (void)path;
+    return ENOENT;
+}
+
+char *th_system_real_path(const char *path) {
+    (void)path;
+    return NULL;
+}
+
+bool th_system_sync(FILE *file) { return fflush(file) == 0; }
+
+void th_system_sync_name(const char *path) { (void)path; }
+
+bool th_system_replace(const char *from, const char *to) { return rename(from, to) == 0; }
+
+bool th_system_is_absolute(const char *path) { return path[0] == '/'; }
+
+// ---- threads: the caller's. A gate that nobody else comes to needs no lock.
+
+struct th_gate {
+    char nothing;
+};
+static th_gate only;
+
+bool th_system_has_threads(void) { return false; }
+
+th_thread *th_thread_start(void (*run)(void *context), void *context) {
+    (void)run;
+    (void)context;
+    return NULL;
+}
+
+void th_thread_join(th_thread *thread) { (void)thread; }
+
+th_gate *th_gate_create(void) { return &only; }
+
+void th_gate_destroy(th_gate *gate) { (void)gate; }
+
+void th_gate_lock(th_gate *gate) { (void)gate; }
+
+void th_gate_unlock(th_gate *gate) { (void)gate; }
+
+void th_gate_wait(th_gate *gate) { (void)gate; }
+
+void th_gate_wait_for(th_gate *gate, double seconds) {
+    (void)gate;
+    (void)seconds;
+}
+
+void th_gate_ring(th_gate *gate) { (void)gate; }
+
+int th_core_count(void) { return 1; }
+
+int th_online_cores(void) { return 1; }
+
+int th_running_tasks(void) { return 0; }
+
+// ---- clocks
+
+double th_monotonic_seconds(void) {
+    struct timespec now = {0};
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double th_thread_cpu_seconds(void) { return (double)clock() / (double)CLOCKS_PER_SEC; }
+
+// ---- libraries: none
+
+void *th_library_open(const char *path) {
+    (void)path;
+    return NULL;
+}
+
+const char *th_library_error(void) { return "this build loads no plugins"; }
+
+void *th_library_symbol(void *library, const char *name) {
+    (void)library;
+    (void)name;
+    return NULL;
+}
+
+void th_library_close(void *library) { (void)library; }
