@@ -189,7 +189,7 @@ static void check_warns_of_narrow_gaps(void **state) {
     assert_int_equal(result->code, 0);
     // Either end of the gap may be named.
     assert_holds(result->out, "The gap of 0.26 m at (4.");
-    assert_holds(result->out, ", 1.13) is too narrow for everybody");
+    assert_holds(result->out, ", 1.13) is too narrow for all people");
     assert_holds(result->out, "The gap of 0.44 m at (4.");
     assert_holds(result->out,
                  ", 2.22) is too narrow for people of group \"wide\", who need 0.50 m; "

@@ -190,7 +190,7 @@ static void panic_switches_the_rules_off(void **state) {
     assert_true(panic.overlapping > 5 * calm.overlapping);
 }
 
-// Who keeps more distance passes a door more slowly; the radius of the disc, which is not printed, matters little.
+// Agents that keep more distance pass a door more slowly; the radius of the disc, which is not printed, matters little.
 static void distances_slow_a_door_down(void **state) {
     (void)state;
     int near = jam_at_door(1.2, 1, ", \"personal_space\": 0.02", 50).passed,

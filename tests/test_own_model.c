@@ -159,7 +159,7 @@ static th_scene *room(const char *first, const char *second) {
     return scene_of(json);
 }
 
-// `begin` works the velocities out for everybody at once, from the preferred ones, and `agent` hands them out.
+// `begin` computes the velocities of all agents from the preferred ones, and `agent` returns them.
 static void turn_all(th_world *world, int model) {
     int count;
     const float *x = th_world_stored(world, TH_FIELD_PREFERRED_X, &count);

@@ -116,7 +116,7 @@ static void inertia_keeps_people(void **state) {
     assert_true(wavering.changes > 1.5 * usual.changes);
 }
 
-// The goal that somebody at p would choose where 1000 people queue at the exit behind the wall and none at the near one.
+// The goal that an agent at p would choose where 1000 people queue at the exit behind the wall and none at the near one.
 static int chosen_at(const th_world *world, th_vec2 p, int present, uint32_t left) {
     th_quickest *s = world->model_state[TH_PLAN_QUICKEST];
     for (int b = 0; b < TH_QUICKEST_BINS; ++b) {

@@ -321,10 +321,10 @@ static void the_worst_comes_first(void **state) {
     runs[3].overloaded[1] = 5;
     char *page = make_page(shop);
     check_page(shop, page);
-    assert_says(page, "<p class=\"headline\">In 2 of 4 runs not everybody got out: up to 2 of "
+    assert_says(page, "<p class=\"headline\">In 2 of 4 runs people stayed inside: up to 2 of "
                       "35 people were still inside after 1\xe2\x80\xaf"
                       "200.0\xc2\xa0s.");
-    assert_says(page, "In the other 2 runs everybody left within 244.6\xc2\xa0s (mean of 2 runs");
+    assert_says(page, "In the other 2 runs all left within 244.6\xc2\xa0s (mean of 2 runs");
     assert_says(
         page, "<li class=\"caution\">In 2 of 4 runs up to 2 of 35 people had not got out when the "
               "time was over (max_time, 1200 s). Mean and interval");
@@ -374,7 +374,7 @@ static void an_empty_world(void **state) {
     run_once(shop, 1, 2, true);
     char *page = make_page(shop);
     assert_int_equal(check_page(shop, page), 1); // the plan
-    assert_says(page, "Nobody was simulated");
+    assert_says(page, "No people were simulated");
     test_free(page);
     close_workshop(shop);
 }
@@ -408,7 +408,7 @@ static void no_agent_gets_out(void **state) {
     assert_says(page, "7 of 7 people had not left after 3.0\xc2\xa0s.");
     assert_says(page, "<figure id=\"figure-left_behind\">");
     assert_says(page, "<section class=\"warnings\">");
-    assert_says(page, "Nobody left, so there is no distribution");
+    assert_says(page, "No person left, so there is no distribution");
     test_free(page);
     close_workshop(shop);
 }

@@ -1,7 +1,7 @@
 // Models written in Python, models by address, and the two models that take their velocities from an action array.
 //
 // A Python model is a function of all its people at once. The engine calls `begin` once a step; there the function gets a
-// Crowd and its answer goes into two fields of the model's own, which `agent` then hands to everybody. What the function
+// Crowd and its answer goes into two fields of the model's own, which `agent` then returns for each. What the function
 // sees is in the order of the cells, which does not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "core.h"
@@ -49,17 +49,17 @@ static PyObject *now(PyObject *object, PyObject *none) {
                          (unsigned long long)th_world_seed(self->world));
 }
 
-// gather(field, to): of its people; with everybody: of all, agents that have left included.
+// gather(field, to, all): of its people; with all: of every agent, agents that have left included.
 static PyObject *gather(PyObject *object, PyObject *arguments) {
-    int number, everybody, count;
+    int number, all, count;
     unsigned long long to;
-    if (!PyArg_ParseTuple(arguments, "iKp", &number, &to, &everybody)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "iKp", &number, &to, &all)) return NULL;
     CROWD(self);
     const uint32_t *from = th_world_stored(self->world, number, &count);
     uint32_t *values = core_pointer(to);
     if (!from) return PyErr_Format(PyExc_ValueError, "there is no field %d", number);
-    for (int k = 0; !everybody && k < self->count; ++k) values[k] = from[self->places[k]];
-    if (everybody) memcpy(values, from, (size_t)count * sizeof *values);
+    for (int k = 0; !all && k < self->count; ++k) values[k] = from[self->places[k]];
+    if (all) memcpy(values, from, (size_t)count * sizeof *values);
     Py_RETURN_NONE;
 }
 
@@ -112,7 +112,7 @@ static PyObject *randoms(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-// places(to): of its people among everybody.
+// places(to): of its people among all agents.
 static PyObject *places(PyObject *object, PyObject *arguments) {
     unsigned long long to;
     if (!PyArg_ParseTuple(arguments, "K", &to)) return NULL;
@@ -153,7 +153,7 @@ static bool takes_part(uint32_t phase, th_stage stage) {
     return stage == TH_STAGE_MOVE ? phase < TH_PHASE_FALLEN : phase == TH_PHASE_WALKING;
 }
 
-// Everybody keeps still, whatever was answered before: an answer that does not come moves nobody.
+// Resets the answer to rest: without an answer in this step the people stand.
 static bool list_people(CrowdObject *crowd) {
     int count;
     const uint32_t *phase = th_world_stored(crowd->world, TH_FIELD_PHASE, &count);
@@ -185,7 +185,7 @@ static void begin(th_world *world, int model) {
             done = PyObject_CallFunctionObjArgs(function_of[model], (PyObject *)crowd, NULL);
         else
             done = PyLong_FromLong(0);
-        crowd->world = NULL; // whoever kept it has nothing
+        crowd->world = NULL; // a reference kept by the caller is empty
     }
     if (!done) core_keep_exception(world);
     Py_XDECREF(done);

@@ -5,7 +5,7 @@
 
 typedef struct RunsObject {
     PyObject_HEAD th_runs *runs;
-    PyObject *watch; // called with (moment, done, count, time, end_time, text); NULL: nobody
+    PyObject *watch; // called with (moment, done, count, time, end_time, text); NULL: none
     bool raised;     // by `watch`
 } RunsObject;
 

@@ -39,7 +39,7 @@ static bool nested_too_deep(const char *text) {
     return false;
 }
 
-// GEOS quotes what it could not read. The text of a linked file stays out of messages, which go to whoever sent the
+// GEOS quotes what it could not read. The text of a linked file stays out of messages, which go to the sender of the
 // scene.
 static void cut_quotes(char *message) {
     size_t length = strcspn(message, "'\"");

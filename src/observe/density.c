@@ -270,7 +270,7 @@ static bool measure_voronoi(const th_region *region, const th_density_def *def,
                             const crowd_view *crowd, th_area_reading *moment, double *individual) {
     th_region_work *work = region->work;
     double reach = def->cut_off > 0.0 ? th_cut_off_reach(def->cut_off) : HUGE_VAL;
-    // Owners of ground in the area stand within one reach of it, who bounds their cells within three.
+    // Owners of ground in the area stand within one reach of it, the neighbours that bound their cells within three.
     bool all = individual || !(def->cut_off > 0.0);
     const th_ground *ground = th_region_ground(region, all ? HUGE_VAL : 2.0 * reach);
     int near = 0;

@@ -179,7 +179,7 @@ th_density_findings th_find_densities(const th_scene_view *scene, const th_ensem
 const char *th_use_words(const th_scene_view *scene, const th_ensemble *ensemble) {
     if (scene->run.duration > 0.0) return "simulated";
     for (int r = 0; r < ensemble->run_count; ++r)
-        if (!isfinite(ensemble->runs[r].p95_time)) return "until nobody left any more";
+        if (!isfinite(ensemble->runs[r].p95_time)) return "until the last departure";
     return "until 95 % had left";
 }
 

@@ -77,7 +77,7 @@ typedef struct th_density_findings {
 th_density_findings th_find_densities(const th_scene_view *scene, const th_ensemble *ensemble);
 
 // Which part of the runs shares of the time are of: "simulated", "until 95 % had left" or, where fewer ever left in a run,
-// "until nobody left any more".
+// "until the last departure".
 const char *th_use_words(const th_scene_view *scene, const th_ensemble *ensemble);
 
 // Of all runs. What was never measured is NaN.
@@ -119,7 +119,7 @@ th_value_list th_exposure_values(const th_observation *observation, int bound);
 // How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Mean and percentile include
 // people that never were. NaN: not measured.
 typedef struct th_exposure_findings {
-    uint64_t people;       // who ever were
+    uint64_t people;       // that ever appeared
     double mean, p95, max; // [s]
 } th_exposure_findings;
 th_exposure_findings th_find_exposure(const th_observation *observation, int bound);

@@ -153,7 +153,7 @@ static void find_closed_gaps(const looker *l) {
     th_findings_add(l->out, about,
                     found.count == 1 ? "Widen it or close it with a wall."
                                      : "Widen them or close them with walls.",
-                    "%s too narrow for everybody and %s.%s", begin,
+                    "%s too narrow for all people and %s.%s", begin,
                     found.count == 1 ? "counts as a wall" : "count as walls", end);
 }
 
@@ -454,7 +454,7 @@ static void find_coarse_plan(const looker *l) {
     about.limit = (double)wanted;
     about.unit = "m";
     snprintf(cure, sizeof cure,
-             "Let groups share destinations, leave out ground that nobody walks on, or set "
+             "Let groups share destinations, leave out ground that is not walked on, or set "
              "plan_cell to %.2g to accept it.",
              (double)spacing);
     th_findings_add(l->out, about, cure,
@@ -485,7 +485,7 @@ static void find_coarse_lattices(const looker *l) {
         about.unit = "m";
         th_findings_add(
             l->out, about,
-            "Let groups share destinations, leave out ground that nobody walks on, or "
+            "Let groups share destinations, leave out ground that is not walked on, or "
             "give the plan a larger cell to accept it.",
             "The ground is too large for the plan \"%s\" with so many destinations: its "
             "cells are %.2g m instead of %.2g m, and passages narrower than %.2g m may "

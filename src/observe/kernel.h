@@ -6,7 +6,7 @@
 // then spread twice with the weights 1/4 1/2 1/4 in x and in y: nearly a normal distribution around the person, with a
 // standard deviation of 0.54 m for cells of 0.5 m. Its effective area (1 / sum of squared weights, 3.7 m2) is that of a
 // disc of 1.1 m radius, in the range of the areas densities are usually measured in: 4 /m2 means 15 people and not two
-// who happen to stand close.
+// that happen to stand close.
 //   - The floor is spread by the same rule, and people are divided by it: corners and walls do not look emptier than they
 //     are, and the expected value for a uniform crowd is its density everywhere.
 //   - Neither people nor floor spread through a wall. Doors are gaps, open or shut.

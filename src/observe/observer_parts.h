@@ -101,7 +101,7 @@ struct th_observer {
     uint64_t last_step;  // whose events were seen
     double last_sample_time;
     double last_load_time; // when the forces were looked at
-    uint64_t last_left;    // who had left at the sample before
+    uint64_t last_left;    // agents that had left at the previous sample
     uint64_t lost_since_sample;
     int *counter_index;      // per counter: goal, door or line it stands for
     th_last_seen *last_seen; // per person

@@ -200,7 +200,7 @@ static void pass_track(keeper *k, const th_observer *observer, th_track *track) 
                track->first_sample <= samples - count && track->id >= 1 &&
                track->id <= (uint32_t)people && track->group >= -1 &&
                track->group < observer->scene->group_count + observer->scene->scripted_count,
-           "a way of nobody");
+           "a track of an unknown agent");
     if (!sound(k)) return;
     pass_floats(k, &track->x, count);
     pass_floats(k, &track->y, count);

@@ -112,7 +112,7 @@ static double draw_density(const th_canvas *canvas, const th_figure_data *data, 
 static void add_cell_note(th_text *text, const th_figure_data *data) {
     th_text_put(text, " Cells of ");
     th_text_value(text, (double)data->ensemble->maps[0].cell);
-    th_text_put(text, "\xc2\xa0m; blank: nobody came near. Steps are Fruin's walkway levels of "
+    th_text_put(text, "\xc2\xa0m; blank: no person came near. Steps are Fruin's walkway levels of "
                       "service A to F, F divided at 4, 6, 8 and 10\xc2\xa0/m\xc2\xb2.");
 }
 
@@ -225,7 +225,7 @@ void th_figure_speed_caption(th_text *text, const th_figure_data *data) {
     (void)data;
     th_text_put(text,
                 "Mean speed of the people seen in a cell, at any time, without those told to stand "
-                "or wait. Dark: they stood or crept; blank: nobody was under way there. Speeds "
+                "or wait. Dark: they stood or crept; blank: no person walked there. Speeds "
                 "above the end of the scale have its last "
                 "colour.");
 }
@@ -302,7 +302,7 @@ double th_figure_load_draw(const th_canvas *canvas, const th_figure_data *data) 
 
 void th_figure_load_caption(th_text *text, const th_figure_data *data) {
     th_text_put(text, "Half the sum of the contact forces on a person, which is what squeezes the "
-                      "chest: the highest anybody bore in each cell (blank: nobody was touched). "
+                      "chest: the highest in each cell (blank: no contact). "
                       "The highest of all is ");
     th_text_value(text, data->pressed.load);
     th_text_put(text, "\xc2\xa0N, ");
@@ -412,7 +412,7 @@ static void exposure_name(char *name, size_t size, const th_observation *first, 
                  (double)th_exposure_bounds[bound], (int)found.people, th_people_word(found.people),
                  longest);
     else
-        snprintf(name, size, "above %g /m\xc2\xb2: nobody", (double)th_exposure_bounds[bound]);
+        snprintf(name, size, "above %g /m\xc2\xb2: no people", (double)th_exposure_bounds[bound]);
 }
 
 double th_figure_exposure_draw(const th_canvas *canvas, const th_figure_data *data) {

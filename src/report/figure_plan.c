@@ -340,7 +340,6 @@ void th_figure_evacuation_caption(th_text *text, const th_figure_data *data) {
         th_text_put(text,
                     "Number of people who have left, and who are inside, over time. Dots mark "
                     "when 50, 95 and 100\xc2\xa0% of those who ever came had left.");
-    th_text_put(text,
-                " The steeper the curve, the larger the flow; a flat stretch means that nobody "
-                "gets out.");
+    th_text_put(text, " The steeper the curve, the larger the flow; on a flat stretch no person "
+                      "gets out.");
 }

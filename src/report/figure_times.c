@@ -277,7 +277,7 @@ void th_figure_delay_caption(th_text *text, const th_figure_data *data) {
         "areas. The lower dot of a line is the mean, the upper one the 95th percentile.",
         (double)TH_JAM_SPEED);
     if (jam.count > 0) {
-        th_text_put(text, " The longest time anybody spent in a jam was ");
+        th_text_put(text, " The longest time of a person in a jam was ");
         th_text_seconds(text, jam.values[jam.count - 1]);
         th_text_put(text, "; the axis ends where 99\xc2\xa0% of the people are.");
     }
@@ -459,7 +459,7 @@ double th_figure_flow_draw(const th_canvas *canvas, const th_figure_data *data) 
 
 void th_figure_flow_caption(th_text *text, const th_figure_data *data) {
     th_text_add(text,
-                "People per second through every exit, door and measurement line that anybody "
+                "People per second through every exit, door and measurement line that people "
                 "crossed, per metre of its width where it has one, averaged over a sliding window "
                 "of %g\xc2\xa0s. The dash-dotted line is the maximum specific flow of IMO "
                 "MSC.1/Circ.1533, 1.3 people per metre and second: a door that stays near it is "

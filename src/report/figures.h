@@ -81,28 +81,29 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
 
 // ---- rows of the table
 // All figures in the order of the page: X(name, title, why there is none or NULL).
-#define TH_FIGURES(X)                                                                            \
-    X(plan, "Plan", NULL)                                                                        \
-    X(evacuation, "People who have left",                                                        \
-      "Nobody was simulated, so there is no evacuation curve.")                                  \
-    X(egress, "Egress times", "Nobody left, so there is no distribution of egress times.")       \
-    X(flow, "Flow at exits, doors and lines",                                                    \
-      "Nobody crossed an exit, door or measurement line, so there is no flow to show.")          \
-    X(density_mean, "Mean density", "No map of the mean density: nobody was measured.")          \
-    X(density_max, "Highest density", "No map of the highest density: nobody was measured.")     \
-    X(congestion, "Time above 4 people per m\xc2\xb2",                                           \
-      "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "     \
-      "times.")                                                                                  \
-    X(pressure, "Highest pressure", NULL)                                                        \
-    X(load, "Highest load on a body",                                                            \
-      "No map of loads: nobody was pressed by a touching person or wall.")                       \
-    X(crowd_pressure, "Crowd pressure",                                                          \
-      "No map of the crowd pressure: nowhere were enough people together.")                      \
-    X(exposure, "Time in a dense crowd", "Nobody was ever in a crowd denser than 4 /m\xc2\xb2.") \
-    X(speed, "Mean speed", "No map of speeds: nobody was measured.")                             \
-    X(tracks, "Trajectories", "No trajectories were kept.")                                      \
-    X(delay, "Time lost per person", "Nobody was measured, so no times lost are shown.")         \
-    X(areas, "Density and speed in measurement areas", NULL)                                     \
+#define TH_FIGURES(X)                                                                           \
+    X(plan, "Plan", NULL)                                                                       \
+    X(evacuation, "People who have left",                                                       \
+      "No people were simulated, so there is no evacuation curve.")                             \
+    X(egress, "Egress times", "No person left, so there is no distribution of egress times.")   \
+    X(flow, "Flow at exits, doors and lines",                                                   \
+      "No person crossed an exit, door or measurement line, so there is no flow to show.")      \
+    X(density_mean, "Mean density", "No map of the mean density: no person was measured.")      \
+    X(density_max, "Highest density", "No map of the highest density: no person was measured.") \
+    X(congestion, "Time above 4 people per m\xc2\xb2",                                          \
+      "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "    \
+      "times.")                                                                                 \
+    X(pressure, "Highest pressure", NULL)                                                       \
+    X(load, "Highest load on a body",                                                           \
+      "No map of loads: no person was pressed by another or by a wall.")                        \
+    X(crowd_pressure, "Crowd pressure",                                                         \
+      "No map of the crowd pressure: nowhere were enough people together.")                     \
+    X(exposure, "Time in a dense crowd",                                                        \
+      "No person was ever in a crowd denser than 4 /m\xc2\xb2.")                                \
+    X(speed, "Mean speed", "No map of speeds: no person was measured.")                         \
+    X(tracks, "Trajectories", "No trajectories were kept.")                                     \
+    X(delay, "Time lost per person", "No person was measured, so no times lost are shown.")     \
+    X(areas, "Density and speed in measurement areas", NULL)                                    \
     X(left_behind, "People still inside at the end", NULL)
 #define X(name, title, why_not)                                                          \
     bool th_figure_##name##_applies(const th_figure_data *data);                         \

@@ -283,8 +283,8 @@ static void add_danger(th_text *page, const th_figure_data *data) {
               "over the circumference of the body. With the model social_force they are its own "
               "contact forces. All other models have hard bodies: there they are the forces that "
               "keep people who touch (2\xc2\xa0"
-              "cm) from walking into each other when everybody "
-              "leans on with mass times wanted speed over 0.5\xc2\xa0s (D.\xc2\xa0Helbing, "
+              "cm) from walking into each other when all of them "
+              "lean on with mass times wanted speed over 0.5\xc2\xa0s (D.\xc2\xa0Helbing, "
               "I.\xc2\xa0"
               "Farkas, T.\xc2\xa0Vicsek, Nature 407, 487, 2000), without friction: "
               "an upper estimate. Thresholds: R.\xc2\xa0S.\xc2\xa0"
@@ -341,7 +341,7 @@ void th_page_method(th_text *page, const th_figure_data *data) {
         TH_FLOW_WINDOW);
     end_item(page);
     item(page, "Egress time");
-    th_text_put(page, "When the last person left. A run in which somebody stayed inside has none.");
+    th_text_put(page, "When the last person left. A run in which people stayed inside has none.");
     end_item(page);
     item(page, "Interval and percentiles");
     th_text_put(
@@ -352,7 +352,7 @@ void th_page_method(th_text *page, const th_figure_data *data) {
         "between ordered values.");
     end_item(page);
     item(page, "Jam");
-    th_text_add(page, "Somebody who wants to walk but is slower than %.1f\xc2\xa0m/s.",
+    th_text_add(page, "A person who wants to walk but is slower than %.1f\xc2\xa0m/s.",
                 (double)TH_JAM_SPEED);
     end_item(page);
     item(page, "Thresholds");
@@ -364,7 +364,7 @@ void th_page_method(th_text *page, const th_figure_data *data) {
         "Fruin, Pedestrian Planning and Design, 1971). "
         "Congestion: more than 4 per m\xc2\xb2, significant when it lasts longer than "
         "10\xc2\xa0% of the time (shares of the time are of the time until 95\xc2\xa0% had left, "
-        "or until nobody left any more); maximum specific flow of corridors and doors: 1.3 per "
+        "or until the last departure); maximum specific flow of corridors and doors: 1.3 per "
         "metre and second (IMO MSC.1/Circ.1533, 2016).");
     end_item(page);
     th_text_put(page, "</dl></section>\n");

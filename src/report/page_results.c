@@ -48,7 +48,7 @@ static void answer_stuck(th_text *page, const th_ensemble *ensemble, int ended) 
         if (ensemble->runs[i].inside > most) most = ensemble->runs[i].inside;
         longest = fmax(longest, ensemble->runs[i].time);
     }
-    th_text_add(page, "In %d of %d runs not everybody got out: up to ", ensemble->run_count - ended,
+    th_text_add(page, "In %d of %d runs people stayed inside: up to ", ensemble->run_count - ended,
                 ensemble->run_count);
     th_text_count(page, (double)most);
     th_text_put(page, " of ");
@@ -64,7 +64,7 @@ static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
     th_sample_summary egress = th_ensemble_egress(ensemble);
     if (ended < ensemble->run_count) {
         answer_stuck(page, ensemble, ended);
-        th_text_put(page, "everybody left within ");
+        th_text_put(page, "all left within ");
     } else {
         add_people(page, mean_of_runs(ensemble, false));
         th_text_put(page, " left within ");
@@ -191,7 +191,7 @@ void th_page_answer(th_text *page, const th_figure_data *data) {
     if (ensemble->run_count == 0)
         th_text_put(page, "No run was finished.");
     else if (mean_of_runs(ensemble, false) <= 0)
-        th_text_put(page, "Nobody was simulated: no group brought anybody in.");
+        th_text_put(page, "No people were simulated: all groups are empty.");
     else if (ended == 0 && ensemble->runs[0].done && !ensemble->runs[0].interrupted)
         answer_settled(page, ensemble);
     else if (ended == 0)

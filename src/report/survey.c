@@ -84,7 +84,7 @@ static void print_line(FILE *out, const th_survey *survey, int l) {
     th_line_flow forward = {0}, backward = {0};
     const th_line_watch *line = &survey->lines[l];
     fprintf(out, "  %s, %.3g m wide\n", survey->def.lines[l].name, th_line_width(line));
-    if (line->count == 0) fprintf(out, "    nobody crossed it\n");
+    if (line->count == 0) fprintf(out, "    no person crossed it\n");
     if (line->beside > 0)
         fprintf(out,
                 "    warning: %d crossings less than %.1f m beside its ends are not counted; make "
@@ -119,7 +119,7 @@ static void print_people(FILE *out, const th_survey *survey) {
             fprintf(out, " jerk mean %.2f, 95th percentile %.2f m/s3", jerk,
                     th_histogram_quantile(&walkers->jerk, 0.95));
         else
-            fputs(" nobody is there long enough for a jerk", out);
+            fputs(" no person is there long enough for a jerk", out);
         fputs("\n               (frame by frame: compare equal frame rates only)\n", out);
     }
     double share[TH_SERVICE_LEVELS];

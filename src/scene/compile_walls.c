@@ -267,7 +267,7 @@ static void check_length(th_compiler *c, const th_wall_builder *builder) {
         th_bad(
             c,
             "the edges of walls, obstacles and ground are %.0f km long together; at most %.0f km: "
-            "leave out what nobody comes near, or part the scene",
+            "leave out what no person comes near, or part the scene",
             0.001 * length, WALL_KILOMETRES_MOST);
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL_LIMIT = 4 * 1024 * 1024, NOBODY = -1 }; // cells of all levels together
+enum { CELL_LIMIT = 4 * 1024 * 1024, NO_DISC = -1 }; // cells of all levels together
 
 typedef struct disc {
     float x, y, radius;
@@ -138,7 +138,7 @@ static bool build_grid(th_placer *placer, int level) {
     if (!grid->head || !list_begin(memory, &grid->walls, cells) ||
         !list_begin(memory, &grid->edges, grid->ny))
         return false;
-    memset(grid->head, 0xFF, (size_t)cells * sizeof *grid->head); // NOBODY
+    memset(grid->head, 0xFF, (size_t)cells * sizeof *grid->head); // NO_DISC
     note_walls(placer, level);
     note_edges(placer, level);
     if (!list_sum(memory, &grid->walls) || !list_sum(memory, &grid->edges)) return false;
@@ -237,7 +237,7 @@ static bool clear_of_discs(const th_placer *placer, int level, th_vec2 p, float 
     int r1 = row_of(grid, p.y + reach);
     for (int row = row_of(grid, p.y - reach); row <= r1; ++row)
         for (int column = c0; column <= c1; ++column)
-            for (int i = grid->head[row * grid->nx + column]; i != NOBODY;
+            for (int i = grid->head[row * grid->nx + column]; i != NO_DISC;
                  i = placer->discs[i].next) {
                 const disc *other = &placer->discs[i];
                 float dx = other->x - p.x, dy = other->y - p.y, sum = radius + other->radius;

@@ -9,7 +9,7 @@
 #include "throng/model.h"
 #include "throng/scene_view.h"
 
-// `scene->levels` for the engine, `view` for everyone else.
+// `scene->levels` for the engine, `view` for all other code.
 struct th_scene {
     union {
         th_scene_view view;

@@ -1,4 +1,4 @@
-// The world on another device: who keeps it there. The host's arrays are then a copy, brought up to date when
+// The world on another device. The host's arrays are then a copy, brought up to date when
 // the host asks and sent back when it changed them. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STATE_DEVICE_H
 #define TH_STATE_DEVICE_H

@@ -427,7 +427,7 @@ static void judge_doors(th_all_study *study, const all_found *found, int seeds) 
     for (int k = 0; k < DOORS * seeds; ++k) behind += found[k].number[LEFT_BEHIND] > 0;
     snprintf(what, sizeof what, "of %d runs", DOORS * seeds);
     add_row(study, &(all_row){.name = "doors",
-                              .what = "runs with somebody left behind after 300 s",
+                              .what = "runs with people left behind after 300 s",
                               .remark = what,
                               .bar = "none",
                               .people = 0,

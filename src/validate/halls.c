@@ -1,4 +1,4 @@
-// Runs halls and looks at everybody twice a second. SPDX-License-Identifier: Apache-2.0
+// Runs halls and samples all agents twice a second. SPDX-License-Identifier: Apache-2.0
 #include "validate/halls.h"
 #include "core/error.h"
 #include "observe/kernel.h"

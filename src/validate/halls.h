@@ -19,7 +19,7 @@ typedef struct th_hall_found {
     int inside;         // people left behind at the scene's max_time
     double time;        // when the last one left [s]
     double delay;       // mean of the time people took over the time they would need alone [-]
-    double held_up;     // the longest that somebody walked below 0.2 of the own speed [s]
+    double held_up;     // longest time of an agent below 0.2 of its own speed [s]
     double density;     // highest [1/m2]; both at least TH_HALL_QUEUE from doors and goals
     double first, last; // when the first and the last exit were used last [s]
 } th_hall_found;

@@ -387,7 +387,7 @@ static void add_setup(th_text *page, const th_validation *validation) {
         "(Weidmann 1993), unless a test prescribes others.</li>"
         "<li>Time step 0.1 s; force models cut it into sub-steps of their own.</li>"
         "<li>Stairs are drawn along the slope; their speed factors are those on the steps.</li>"
-        "<li>Everyone knows the plan and takes the nearest of the exits allowed, by walking "
+        "<li>All people know the plan and take the nearest of the exits allowed, by walking "
         "distance.</li>"
         "<li>The rules are those of the published descriptions named beside each test; where a "
         "guideline gives "

@@ -7,8 +7,8 @@
 // these wishes with which no agent walks into an agent or wall that it touches are
 //     min sum_i m_i |w_i - u_i|^2 / 2   with   (w_i - w_j) . n_ij >= -gap / tau   for all that touch, walls too,
 // and its multipliers over tau are the contact forces: without friction, pushing only, handed on from body to body to a
-// wall or to who stands against them. It is what a crowd that pushes as hard as it wants to walk does to its members: who
-// queues without pushing feels less.
+// wall or to agents that stand against them. It is what a crowd that pushes as hard as it wants to walk does to its
+// members: in a queue that does not push the forces are smaller.
 //
 // The multipliers are found by projected gradients, preconditioned by a bound on the rows and accelerated with restarts
 // (Nesterov; O'Donoghue and Candes 2015). A row of n people against a wall takes about 3 n iterations, which bounds what

@@ -135,7 +135,7 @@ static void tell_of_idle_plan(doubt_list *list, const th_scene *scene, int group
         if (text)
             snprintf(text, TEXT,
                      "group \"%.40s\": the plan \"%s\" has no effect: the behaviour \"%s\" leads "
-                     "people who do not know the way, and nobody of the group does; let some know "
+                     "people who do not know the way, and none of the group does; let some know "
                      "it, or leave the plan out",
                      g->id, plan->name, behave->name);
     }

@@ -56,7 +56,7 @@ async function inSpace(studio, camera) {
             app.people(people); // a frame has come: colours, steps, headings
             space.arrived = performance.now() - 50;
             space.slow = 16; // as on a machine that keeps up
-            space.place(); // between two frames: where everybody is, which body
+            space.place(); // between two frames: position and body of each person
             times.frame.push(performance.now() - t0);
         }
         const t0 = performance.now();

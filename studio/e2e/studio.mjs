@@ -98,7 +98,7 @@ test("a wall drawn in the way slows the flow, and undo takes it away", () =>
         assert.ok(again < 0.7 * free, `${again} left past the wall again, ${free} without`);
     }));
 
-test("a door shut by a click sends everybody to the other", () =>
+test("a door shut by a click sends all people to the other", () =>
     withRoom(async (studio) => {
         const both = (await studio.stepped(200)).worlds[0].doors;
         assert.ok(both[0][0] + both[0][1] > 3 && both[1][0] + both[1][1] > 3, `both doors are used: ${both}`);
@@ -106,7 +106,7 @@ test("a door shut by a click sends everybody to the other", () =>
         await studio.click(10, 3);
         await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === false);
         const shut = (await studio.stepped(300)).worlds[0];
-        assert.equal(shut.doors[0][0] + shut.doors[0][1], 0, "nobody passes the shut door");
+        assert.equal(shut.doors[0][0] + shut.doors[0][1], 0, "no person passes the shut door");
         assert.ok(shut.doors[1][0] + shut.doors[1][1] > both[1][0] + both[1][1], "more pass the other");
         await studio.page.click('button[title="Open or shut the door"]');
         await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === true);
@@ -126,7 +126,7 @@ test("a crush is found, and the finding leads to it", () =>
         { ...ROOM, groups: [{ ...ROOM.groups[0], count: 300, radius: 0.15 }] },
     ));
 
-test("a model is changed and nobody moves by it", () =>
+test("a model is changed and no person moves by it", () =>
     withRoom(async (studio) => {
         await studio.stepped(60);
         await studio.page.click("#tab-models");
@@ -411,7 +411,7 @@ test("everything is resized by its handles, and undone", () =>
         for (const [read, click, from, to, wanted] of cases) {
             await studio.page.keyboard.press("Escape");
             if (click) await studio.click(...click);
-            // Where nobody stands, so that the click is for the group's area.
+            // Where no person stands, so that the click is for the group's area.
             else await studio.click(...(await studio.free(2, 3, 4, 7)));
             await studio
                 .wait(() => window.studio.editor.selection !== null)
@@ -962,7 +962,7 @@ test("the page works in Firefox", async () => {
     await studio.page.keyboard.press("h");
     await studio.wait(() => window.studio.plans[0].raster !== null);
     const state = await studio.stepped(100);
-    assert.equal(state.worlds[0].doors[0][0], 0, "nobody passes the shut door");
+    assert.equal(state.worlds[0].doors[0][0], 0, "no person passes the shut door");
     await studio.shot("firefox");
     studio.quiet();
     // Without an X server it has no WebGL: then the button says so and the plan stays.

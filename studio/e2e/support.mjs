@@ -125,7 +125,7 @@ export async function launch(whole = false) {
     });
 }
 
-// A screen that nobody sees; null where there is no Xvfb.
+// A virtual screen; null where there is no Xvfb.
 function hiddenScreen() {
     const child = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "1400x1000x24", "-nolisten", "tcp"], {
         stdio: ["ignore", "ignore", "ignore", "pipe"],
@@ -280,13 +280,13 @@ export class Studio {
         await this.page.mouse.click(...(await this.pixel(x, y)));
     }
 
-    // A place in the box where nobody is near.
+    // A place in the box away from all people.
     free(x0, y0, x1, y1) {
         return this.page.evaluate((box) => {
             const plan = window.studio.plans[0];
             for (let x = box[0]; x < box[2]; x += 0.1)
                 for (let y = box[1]; y < box[3]; y += 0.1) if (plan.personAt(...plan.toPixels(x, y)) < 0) return [x, y];
-            throw new Error("somebody is everywhere");
+            throw new Error("people stand everywhere");
         }, [x0, y0, x1, y1]); // prettier-ignore
     }
 

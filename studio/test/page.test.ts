@@ -585,7 +585,7 @@ test("marks go with their people, and every role has a colour of its own", () =>
     })); // prettier-ignore
     const inspection = { world: 0, person: 7, gone: false, level: 0, place: [1, 1] as [number, number], facts: [], drawing }; // prettier-ignore
     assert.deepEqual(pointsNow(drawing[0], inspection, [1.5, 1]), [1.5, 2, 3.5, 4]);
-    assert.deepEqual(pointsNow(drawing[0], inspection, undefined), [1, 2, 3, 4], "nobody to go with");
+    assert.deepEqual(pointsNow(drawing[0], inspection, undefined), [1, 2, 3, 4], "no person to go with");
     const other = { what: "ring", points: [[5, 5]] as [number, number][], of: 8 };
     assert.deepEqual(pointsNow(other, inspection, [6, 5]), [6, 5], "a ring is around the other, wherever it is");
     const plane = { ...drawing[0], what: "half_plane" };

@@ -19,7 +19,7 @@ class People:
 
     Any common field by its name (``people.radius``), ``position``, ``velocity`` and ``preferred`` with shape (n, 2),
     the model's parameters (``people.parameter("tau")``, one value each) and own fields (``people["memory"]``, to read
-    and to assign). ``others`` has everybody, people of other models included. Valid during the call.
+    and to assign). ``others`` has all agents, those of other models included. Valid during the call.
     """
 
     def __init__(self, core: _core.Crowd, parameters: Sequence[str], fields: Sequence[str]) -> None:
@@ -31,9 +31,9 @@ class People:
     def __len__(self) -> int:
         return self._count
 
-    def _gather(self, name: str, everybody: bool = False) -> Array:
-        result = np.empty(self._all if everybody else self._count, dtype=FIELDS[name])
-        self._core.gather(_FIELD_NUMBER[name], address(result), everybody)
+    def _gather(self, name: str, whole: bool = False) -> Array:
+        result = np.empty(self._all if whole else self._count, dtype=FIELDS[name])
+        self._core.gather(_FIELD_NUMBER[name], address(result), whole)
         return result
 
     def __getattr__(self, name: str) -> Array:
@@ -58,7 +58,7 @@ class People:
 
     @property
     def others(self) -> Dict[str, Array]:
-        """Position, velocity, radius, level, id of everybody who is there; ``self`` has the places of the model's people."""
+        """Position, velocity, radius, level, id of all agents present; ``self`` has the places of the model's people."""
         phase = self._gather("phase", True)
         there = np.flatnonzero(phase < 7)  # not left, not removed
         places = np.empty(self._count, dtype=np.int32)

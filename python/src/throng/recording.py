@@ -50,7 +50,7 @@ class Recording:
         return self.frame / self.fps
 
     def at(self, frame: int) -> Dict[str, Array]:
-        """Everybody in one frame."""
+        """All agents in one frame."""
         rows = slice(*np.searchsorted(self.frame, [frame, frame + 1]))
         return {name: getattr(self, name)[rows] for name in ("id", "x", "y", "velocity_x", "velocity_y", "level")}
 

@@ -23,7 +23,7 @@ class Event(NamedTuple):
     kind: str  #: "left", "door_opened" or "door_closed"
     time: float  #: [s]
     number: int  #: of the exit among the goals, or of the door
-    agent: int  #: id of who left; 0: nobody
+    agent: int  #: id of the agent that left; 0: none
 
 
 class Grid(NamedTuple):
@@ -36,7 +36,7 @@ class Grid(NamedTuple):
 
 
 class World:
-    """Everybody at one moment. Many worlds may share one scene.
+    """All agents at one moment. Many worlds may share one scene.
 
     ``World(scene, seed=1, threads=0, step=0, max_agents=0)``: the scene may be a file or a dictionary, too; 0 stands for
     the scene's own seed and step, as many threads as pay, and room for all people the scene can bring. Results do not
@@ -65,7 +65,7 @@ class World:
         return self
 
     def run(self, seconds: Optional[float] = None) -> "World":
-        """Goes on for so many simulated seconds, or until nobody is on the way or the scene's time is over."""
+        """Goes on for so many simulated seconds, or until no agent is on the way or the scene's time is over."""
         settings = self.scene.view["run"]
         end = self.time + seconds if seconds is not None else settings["duration"] or settings["max_time"]
         while self.time < end - 0.5 * self.step_length and not (seconds is None and self.done):
@@ -93,7 +93,7 @@ class World:
 
     @property
     def done(self) -> bool:
-        """Nobody is on the way and nobody is still to come."""
+        """No agent is on the way and none is still to come."""
         return self._core.now()[4]
 
     def __len__(self) -> int:
@@ -121,14 +121,14 @@ class World:
         return number, next(kind for full, kind in own if full == name or full.split("/", 1)[1] == name)
 
     def __getitem__(self, name: str) -> Array:
-        """A field of everybody in the order of ids, as a copy: ``world["speed"]``."""
+        """A field of all agents in the order of ids, as a copy: ``world["speed"]``."""
         number, kind = self._field(name)
         result = np.empty(len(self), dtype=kind)
         self._core.read(number, address(result), len(result))
         return result
 
     def __setitem__(self, name: str, values: Any) -> None:
-        """Writes a field of everybody, in the order of ids. What nobody can have (not a number, a level that does not
+        """Writes a field of all agents, in the order of ids. An impossible value (not a number, a level that does not
         exist) raises ValueError; the rest is written."""
         number, kind = self._field(name)
         array = np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=kind), (len(self),)))
@@ -146,7 +146,7 @@ class World:
 
     @property
     def position(self) -> Array:
-        """Of everybody, shape (n, 2), in the order of ids, in the scene's coordinates less ``scene.view["origin"]`` [m]."""
+        """Of all agents, shape (n, 2), in the order of ids, in the scene's coordinates less ``scene.view["origin"]`` [m]."""
         return np.stack([self["position_x"], self["position_y"]], axis=1)
 
     @property
@@ -165,7 +165,7 @@ class World:
         return pandas.DataFrame({name: self[name] for name in FIELDS}).set_index("id")
 
     def contact_forces(self) -> Array:
-        """What presses on everybody, the magnitudes of all contacts added up [N], in the order of ids."""
+        """Sum of the magnitudes of all contact forces of each agent [N], in the order of ids."""
         result = np.zeros(len(self), dtype=np.float32)
         self._core.forces(address(result))
         return result
@@ -211,7 +211,7 @@ class World:
         """Own goal points of people whose group has them (``own_goal``) [m]."""
         places: Array = np.searchsorted(self.id, numbers(ids))
         if not np.array_equal(self.id[np.minimum(places, len(self) - 1)], numbers(ids)):
-            raise ValueError("somebody of these ids is not there")
+            raise ValueError("an agent of these ids is not there")
         points = np.broadcast_to(np.asarray(goals, dtype=np.float32), (len(places), 2))
         for name, column in (("goal_x", 0), ("goal_y", 1)):
             values = self[name]
@@ -271,7 +271,7 @@ class World:
         raise ValueError(f"no group's route leads to {goal!r} alone")
 
     def distances(self, goal: Union[int, str], points: Any, level: Union[int, str] = 0) -> Array:
-        """Walking distance to a goal of somebody's route [m]; infinity where there is no way."""
+        """Walking distance to a goal of a route [m]; infinity where there is no way."""
         at = points_of(points)
         result = np.zeros(len(at), dtype=np.float32)
         self._core.distances(self._target(goal), self.scene.index("levels", level), address(at), len(at), address(result))
@@ -290,7 +290,7 @@ class World:
         return self._core.influences(int(id))
 
     def nearest(self, count: int = 8, range: float = 3.0) -> Tuple[Array, Array]:
-        """The nearest neighbours of everybody on their levels, see :func:`throng.nearest`."""
+        """The nearest neighbours of all agents on their levels, see :func:`throng.nearest`."""
         return nearest(self.position, self["level"], count, range)
 
     # ---- state
@@ -310,7 +310,7 @@ class World:
 
     def picture(self, path: Union[None, str, "os.PathLike[str]"] = None, *, width: int = 1200,
                 colour: str = "speed") -> bytes:
-        """The plan with everybody on it as PNG, coloured by ``speed``, ``density`` or ``group``."""
+        """The plan with all agents on it as PNG, coloured by ``speed``, ``density`` or ``group``."""
         if colour not in COLOURS:
             raise ValueError(f"colour is one of {', '.join(COLOURS)}, not {colour!r}")
         with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@
 #include "core/parallel.h"
 #include <string.h>
 
-// What people are like whom somebody meets.
+// Notes whether any agent of the world frightens others and whether any lacks knowledge of the plan.
 static void survey(const th_mind_step *s) {
     int upset = 0, strangers = 0;
     memset(s->mind->fright, 0, sizeof s->mind->fright);

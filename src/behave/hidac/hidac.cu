@@ -1,5 +1,5 @@
 // The behaviour hidac on the device: one thread per person, and a list of those whose turn it is. Ways over the rooms
-// are searched on the host, once for every set of doors that somebody takes for shut; while nobody does, nothing is
+// are searched on the host, once for every set of doors that an agent takes for shut; while there is none, nothing is
 // copied. SPDX-License-Identifier: Apache-2.0
 #include "behave/hidac/think.h"
 #include "behave/hidac/walk.h"
@@ -23,7 +23,7 @@ struct mind_device {
     uint32_t *minding; // places in the list of those whose turn it is
     uint32_t *wanted;  // ASKED_AT_ONCE sets of shut doors
     uint8_t *decided;  // by place in the list of those whose turn it is
-    bool doubts;       // somebody may take a door for shut
+    bool doubts;       // an agent may take a door for shut
     bool crowded;      // places for memories may run out
 };
 
@@ -154,7 +154,7 @@ static bool put_beliefs(mind_device *d, const th_world *host) {
     return good && put(d->mind->beliefs, d->known.beliefs, sizeof d->known.beliefs);
 }
 
-// Is a door shut, or taken for shut by anybody who lives or lived?
+// Is a door shut, or taken for shut by any agent, present or gone?
 static bool has_doubts(const th_world *host) {
     const th_mind *m = host_of(host);
     for (int door = 0; door < host->scene->door_count; ++door)
@@ -188,7 +188,7 @@ static bool mind_fetch(th_world *host) {
 
 // ---- new people
 
-// Places of memories that nobody who lives has are free again, where there are too few.
+// Frees the memory slots of agents that are gone, when slots run short.
 static void free_slots_again(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     mind_words *words = d->words;
@@ -215,7 +215,7 @@ static void free_slots_again(th_world *host, mind_device *d) {
         });
 }
 
-// Which place somebody gets is left open; nothing depends on it.
+// The order of the slots is not fixed; no result depends on it.
 static void welcome(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     mind_words *words = d->words;
@@ -371,7 +371,7 @@ static void look(th_world *host, mind_device *d) {
         });
 }
 
-// Who has ways for what it believes decides; the host is told what some of the others believe.
+// Agents whose ways are at hand decide; the beliefs of some of the others go to the host.
 static void decide_some(th_world *host, mind_device *d) {
     mind_words *words = d->words;
     uint32_t *wanted = d->wanted;
@@ -394,7 +394,7 @@ static void decide_some(th_world *host, mind_device *d) {
         });
 }
 
-// In rounds, until nobody is left who has no ways.
+// In rounds, until every agent has its ways.
 static bool decide_in_doubt(th_world *host, mind_device *d) {
     th_mind *m = host_of(host);
     uint32_t *sets = m->heard; // work space of the host, not in use by a world on the device

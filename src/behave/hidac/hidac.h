@@ -17,16 +17,16 @@
       "share who know the way they came by, the rest knows nothing and explores")                  \
     X(trained, 0, 0, 1, "-", TH_PB06, "share of trained staff: know all and tell others")          \
     X(followers, 0, 0, 1, "-", TH_PB06,                                                            \
-      "share who, not knowing the way, walk after somebody who does")                              \
+      "share of those without knowledge of the way that follow an agent with it")                  \
     X(talks, 1, 0, 1, "-", TH_PB06, "1: those who meet exchange what they know")                   \
     X(talk_range, 2.5, 0, 10, "m", "throng: a voice among others", "how near one has to be")       \
     X(sight, 10, 1, 50, "m", "throng: a shut door is recognised across a large room",              \
       "how far people see doors and whom they follow")                                             \
     X(companions, 1, 1, 20, "people", "throng: families and friends",                              \
-      "people who came together, by order of appearance; 1: everybody alone")                      \
+      "people who came together, by order of appearance; 1: all walk alone")                       \
     X(wait_distance, 4, 1, 50, "m", "throng: out of reach",                                        \
-      "who is this far behind is waited for")                                                      \
-    X(wait_longest, 60, 0, 3600, "s", "throng", "nobody waits longer for companions")              \
+      "companions wait for one that is this far behind")                                           \
+    X(wait_longest, 60, 0, 3600, "s", "throng", "longest wait for companions")                     \
     X(impatience, 0.5, 0, 1, "-", TH_P07, "1: looks for another way at once, 0: never")            \
     X(patience, 10, 0, 600, "s", "throng: not printed", "time in a jam that patient people bear")  \
     X(quicker, 0.8, 0.1, 1, "-", "throng: hysteresis", "share of the time that makes one change")  \
@@ -41,8 +41,9 @@
     X(panic_range, 5, 0, 30, "m", "throng: not printed", "how far panic is seen")                  \
     X(panic_by_sight, 0.5, 0, 10, "1/s", "throng: not printed",                                    \
       "rise of panic where all others in range panic")                                             \
-    X(panic_by_talk, 0.05, 0, 10, "1/s", "throng: less than calming: talk alone frightens nobody", \
-      "rise while somebody in panic talks to one")                                                 \
+    X(panic_by_talk, 0.05, 0, 10, "1/s",                                                           \
+      "throng: less than calming: talk alone does not cause panic",                                \
+      "rise while a neighbour in panic talks")                                                     \
     X(panic_by_pushing, 0.2, 0, 10, "1/s", "throng: not printed",                                  \
       "rise where all others in range are pushed about")                                           \
     X(panic_push, 1, 0.01, 20, "m/s", "throng: half of what throws an agent",                      \
@@ -52,7 +53,7 @@
       "rise above panic_density")                                                                  \
     X(panic_density, 5, 0.5, 15, "1/m2", "throng: people touch all around", "within 1 m")          \
     X(panic_by_fallen, 0.3, 0, 10, "1/s", "throng: not printed",                                   \
-      "rise while somebody lies in range")                                                         \
+      "rise while a fallen agent is in range")                                                     \
     X(calming, 0.1, 0, 10, "1/s", "throng: not printed", "fall of panic at all times")             \
     X(panic_lasts, 60, 1, 1e5, "s", "throng: not printed; models of contagion let people recover", \
       "time in panic after which what is seen and heard frightens no more")                        \
@@ -137,7 +138,7 @@ TH_FORMULA th_temper th_temper_of(const th_mind_params *p, uint32_t nature) {
     return t;
 }
 
-// How far off somebody talks with others: outgoing people go up to them.
+// Range of talk: outgoing people approach others.
 TH_FORMULA float th_mind_talk_range(const th_mind_params *p, const th_temper *t) {
     return p->talk_range * (1.0f + 0.5f * t->extraversion);
 }
@@ -152,38 +153,38 @@ TH_FORMULA uint32_t th_mind_manners(const th_temper *t) {
     return t->agreeableness >= 0.5f ? 1 : t->agreeableness <= -0.5f ? 2 : 0;
 }
 
-// Does somebody who knows only the way it came by take another exit that it sees? Open people do when that is nearer,
+// Does an agent that knows only its own entrance take another exit in sight? Open people do when that is nearer,
 // others the less so the less open they are.
 TH_FORMULA bool th_mind_dares(const th_temper *t, float distance, float known_way) {
     return distance < t->openness * known_way;
 }
 
-// Impatient are the forward, the inconsiderate and the careless; who panics does not wait at all.
+// Extraverted, disagreeable and careless people are impatient; people in panic do not wait at all.
 TH_FORMULA float th_mind_impatience(const th_mind_params *p, const th_temper *t, bool panics) {
     float i = p->impatience + 0.3f * t->extraversion - 0.5f * t->agreeableness -
               0.2f * t->conscientiousness;
     return panics ? 1.0f : p->impatience <= 0.0f ? 0.0f : th_clamp(i, 0.0f, 1.0f);
 }
 
-// Time in a jam after which somebody looks for another way [s]; without impatience never.
+// Time in a jam after which an agent looks for another way [s]; without impatience never.
 TH_FORMULA float th_mind_patience(const th_mind_params *p, float impatience) {
     return impatience > 0.0f ? (1.0f - impatience) * p->patience : 1e9f;
 }
 
-// The level at which somebody behaves in panic: nervous people early, conscientious ones late.
+// The level from which an agent behaves in panic: nervous people early, conscientious ones late.
 TH_FORMULA float th_mind_threshold(const th_mind_params *p, const th_temper *t) {
     return th_clamp(p->panic_threshold *
                         (1.0f - 0.5f * t->neuroticism + 0.25f * t->conscientiousness),
                     0.02f, 1.0f);
 }
 
-// What makes somebody lose its head.
+// Causes of panic.
 typedef struct th_fright {
     float panicked,
         pushed;    // shares of the people in sight and range who panic, who are pushed about
     float density; // around [1/m2]
-    bool fallen;   // somebody in sight lies on the ground
-    bool told;     // somebody in panic talks to it
+    bool fallen;   // a fallen agent is in sight
+    bool told;     // a neighbour in panic talks to it
 } th_fright;
 
 // How much of what frightens still does after so many seconds of panic.

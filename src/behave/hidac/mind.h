@@ -1,4 +1,4 @@
-// What the behaviour hidac keeps per world: rooms, what everybody remembers, ways for what people believe, queues.
+// What the behaviour hidac keeps per world: rooms, memories of agents, ways by belief, queues.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_MIND_H
 #define TH_BEHAVE_HIDAC_MIND_H
@@ -11,10 +11,10 @@ enum {
     TH_MIND_BELIEFS = 32,      // sets of shut doors whose ways are at hand
     TH_MIND_BINS = 15,         // people before a place by distance, a metre each
     TH_MIND_PATCH = 8,         // cells of the index along a patch of the map of fright
-    TH_MIND_FRIGHTS = 4096, // numbers of patches; who shares one with others looks further in vain
+    TH_MIND_FRIGHTS = 4096, // numbers of patches; two patches with one number cost a look in vain
 };
 
-// Ways to all targets and single goals (rows) for one set of doors that somebody takes for shut.
+// Ways to all targets and single goals (rows) for one set of doors taken for shut.
 typedef struct th_belief {
     uint32_t *shut;    // door_words
     float *ways;       // rows * 2 portals
@@ -24,10 +24,9 @@ typedef struct th_belief {
     uint64_t searched; // when, 0: never
 } th_belief;
 
-// People who came together and walk at this moment. Who of them knows the way leads them, else the first who came.
+// People who came together and walk at this moment. A member that knows the way leads, else the first to appear.
 typedef struct th_company {
-    uint32_t
-        leader; // its id, and TH_MIND_UNSURE where it does not know the way; UINT32_MAX: nobody
+    uint32_t leader; // its id, and TH_MIND_UNSURE where it does not know the way; UINT32_MAX: none
     uint32_t
         unsure; // 1: not all know the way, so distances to the leader's aim count, not ways left
     uint32_t aim, room, entered; // the leader's
@@ -54,17 +53,17 @@ typedef struct th_mind {
     uint8_t *open;                   // by door: none is shut
     uint32_t *no_doors;              // the set of no shut doors
     int *goal_numbers;               // 0, 1, 2 ...: lists of one goal
-    uint8_t fright[TH_MIND_FRIGHTS]; // somebody in a patch of this number frightens others
+    uint8_t fright[TH_MIND_FRIGHTS]; // an agent in a patch of this number frightens others
     uint16_t *changes;               // by door: how often it has shut and opened; odd: is shut
     uint32_t *route_rooms;           // by group, room_words each: rooms with a goal of its route
     // by place in the list of those whose turn it is
     uint32_t *due, *next_aim, *leader;
     bool *told;
-    uint32_t upset;         // 1: somebody frightens others
-    uint32_t strangers;     // 1: somebody does not know all
+    uint32_t upset;         // 1: some agent frightens others
+    uint32_t strangers;     // 1: some agent does not know all
     uint32_t doors_changed; // 1: some door has
     int used[TH_MIND_USES]; // fields of the move model hidac; -1: no group uses it
-    int *company_begin;     // by group: its first company; -1: everybody is alone
+    int *company_begin;     // by group: its first company; -1: all walk alone
     th_company *companies;  // company_count
     int company_count;
 } th_mind;
@@ -81,9 +80,9 @@ bool th_mind_saved_is_sound(const th_world *world, int model, const void *bytes,
 void th_mind_restore(th_world *world, int model, const void *bytes);
 bool th_mind_fields_are_sound(const th_world *world, int model, int group, const uint32_t *fields);
 
-// A place for the memory of somebody new. Not for several threads at once.
+// A memory slot for a new agent. Not for several threads at once.
 int th_mind_take_slot(th_world *world, th_mind *mind);
-// Has the ways of a row (-1: of all) for a set of shut doors at hand, for everybody who asks (th_mind_known_ways), in the
+// Has the ways of a row (-1: of all) for a set of shut doors at hand, for all callers of th_mind_known_ways, in the
 // place of those that were not asked for the longest. False: all there are have been asked for since, use them first. Not
 // for several threads at once. Cost: what the doors that differ from a set at hand touch.
 bool th_mind_ask(const th_world *world, th_mind *mind, const uint32_t *shut, int row,
@@ -119,7 +118,7 @@ TH_BOTH static inline const float *th_mind_known_ways(const th_mind *m, const ui
            (size_t)row * 2 * (size_t)m->rooms->portal_count;
 }
 
-// What somebody new is like.
+// Draws the nature of a new agent.
 TH_BOTH static inline uint32_t th_mind_draw_nature(const th_mind_params *p, uint64_t seed,
                                                    uint32_t id) {
     th_random4 r = th_philox(seed, TH_STREAM_HIDAC_MIND, id, 0);

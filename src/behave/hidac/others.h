@@ -29,12 +29,12 @@ TH_BOTH static inline void th_mind_hear_alarm(const th_mind_step *s, uint32_t i)
 typedef struct th_mind_around {
     int people, panicked, pushed, fallen, close;
     bool told;       // the way, by trained staff
-    bool alarmed;    // by talk with somebody in panic
+    bool alarmed;    // by talk with a neighbour in panic
     uint32_t leader; // nearest one to follow; UINT32_MAX: none
     float leader_distance2;
 } th_mind_around;
 
-// May j lead i? One of the group that the scene names; else anybody who knows the way to the same place.
+// May j lead i? One of the group that the scene names; else any agent that knows the way to the same place.
 TH_BOTH static inline bool th_mind_leads(const th_mind_step *s, uint32_t i, uint32_t j) {
     int leaders = th_mind_leaders_of(s, i);
     if (leaders >= 0) return (int)s->world->agents.group[j] == leaders;
@@ -58,7 +58,7 @@ TH_BOTH static inline bool th_mind_is_pushed(const th_mind_step *s, uint32_t j, 
     return th_length2(pushed) > far * far;
 }
 
-// Does somebody frighten others?
+// Does agent j frighten others?
 TH_BOTH static inline bool th_mind_frightens(const th_mind_step *s, uint32_t j) {
     const th_group_state *group = &s->world->groups[s->world->agents.group[j]];
     const th_mind_params *p =
@@ -73,7 +73,7 @@ TH_FORMULA uint32_t th_mind_patch(uint32_t level, int row, int column) {
     return mixed % TH_MIND_FRIGHTS;
 }
 
-// Where somebody frightens others.
+// The patch of the map of fright in which agent j stands.
 TH_BOTH static inline uint8_t *th_mind_patch_at(const th_mind_step *s, uint32_t j) {
     const th_agents *a = &s->world->agents;
     const th_level_grid *grid = &s->world->index.grids[a->level[j]];
@@ -82,7 +82,7 @@ TH_BOTH static inline uint8_t *th_mind_patch_at(const th_mind_step *s, uint32_t 
                                            th_grid_column(grid, a->position_x[j]) / TH_MIND_PATCH);
 }
 
-// May somebody within range frighten others?
+// May an agent within range frighten others?
 TH_BOTH static inline bool th_mind_fright_near(const th_mind_step *s, uint32_t level, th_vec2 at,
                                                float range) {
     if (!s->mind->upset) return false;
@@ -93,7 +93,7 @@ TH_BOTH static inline bool th_mind_fright_near(const th_mind_step *s, uint32_t l
     return false;
 }
 
-// Does somebody not know all?
+// Does agent j lack knowledge of the plan?
 TH_BOTH static inline bool th_mind_is_stranger(const th_mind_step *s, uint32_t j) {
     return th_mind_is_own(s, j) && !(s->nature[j] & TH_MIND_KNOWS_ALL);
 }
@@ -128,11 +128,11 @@ TH_BOTH static inline void th_mind_hear(const th_mind_step *s, uint32_t j, th_mi
     seen->alarmed |= (s->nature[j] & TH_MIND_PANICS) != 0;
 }
 
-// How i looks around, the same for everybody it meets.
+// How i looks around, the same for all neighbours.
 typedef struct th_mind_sight {
     th_vec2 at;
     int level;
-    float clear2; // nearer, no wall hides anybody
+    float clear2; // nearer, no wall hides a neighbour
     float feel2;  // others frighten this far
     float talk2;  // and are talked with
     bool wants_leader;
@@ -172,7 +172,7 @@ TH_BOTH static inline th_mind_around th_mind_look_around(const th_mind_step *s, 
     const th_mind_params *p = th_mind_params_of(s, i);
     const th_agents *a = &s->world->agents;
     th_mind_around seen = {0, 0, 0, 0, 0, false, false, UINT32_MAX, INFINITY};
-    // How many are calm does not matter where nobody panics; how dense it is, always does.
+    // The number of calm neighbours matters only where others panic; the density always does.
     bool upset = th_mind_fright_near(s, a->level[i], th_position(a, i), p->panic_range);
     th_temper temper = th_temper_of(p, s->nature[i]);
     float feel = th_max(upset ? p->panic_range : 0.0f, 1.0f),
@@ -204,7 +204,8 @@ TH_BOTH static inline void th_mind_feel(const th_mind_step *s, uint32_t i,
     s->used_to[i] = th_mind_get_used(p, s->used_to[i], (s->nature[i] & TH_MIND_PANICS) != 0, dt);
 }
 
-// Who has fallen behind the leader makes it wait, a little longer than until its own next look; who is ahead waits itself.
+// An agent that has fallen behind makes the leader wait, a little longer than until its own next look; one that is ahead
+// waits itself.
 // Many may call one leader, all with the same value.
 TH_BOTH static inline void th_mind_call_leader(const th_mind_step *s, uint32_t i, uint32_t leader) {
     const th_agents *a = &s->world->agents;

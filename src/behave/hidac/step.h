@@ -1,4 +1,4 @@
-// One step of the behaviour hidac, what its files share: whose turn it is, what somebody knows, where it makes for.
+// One step of the behaviour hidac, what its files share: whose turn it is, what an agent knows, where it goes.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_STEP_H
 #define TH_BEHAVE_HIDAC_STEP_H
@@ -124,7 +124,7 @@ TH_BOTH static inline bool th_mind_in_target(const th_scene *scene, int target, 
     return false;
 }
 
-// May somebody go to a place of the room where others go: an exit of its own, a door that it does not take for shut?
+// May an agent go to a place of the room: an exit of its own route, a door that it does not take for shut?
 TH_BOTH static inline bool th_mind_may_go_to(const th_mind_step *s, uint32_t i, int room, int place,
                                              int target) {
     const th_room *here = &s->mind->rooms->rooms[room];
@@ -134,7 +134,7 @@ TH_BOTH static inline bool th_mind_may_go_to(const th_mind_step *s, uint32_t i, 
     return portal->kind != TH_PORTAL_DOOR || !th_bit(th_mind_memory_of(s, i), portal->index);
 }
 
-// Is somebody nearer to the place that it makes for than j of the same room?
+// Is agent i nearer to its aim than j of the same room is?
 TH_BOTH static inline bool th_mind_is_ahead(const th_mind_step *s, uint32_t i, uint32_t j) {
     int room = (int)s->room[i] - 1,
         place = room < 0 ? -1 : th_mind_place_of_aim(s, room, s->aim[i]);
@@ -167,11 +167,11 @@ TH_BOTH static inline bool th_mind_is_due(const th_mind_step *s, uint32_t i) {
            (a->phase[i] == TH_PHASE_WALKING && th_mind_is_lost(s, i));
 }
 
-// Of those whose turn it is: who looks at others, too, and thinks; and who hears what they know.
+// Of the agents whose turn it is: those that also look at neighbours and think; and those that hear their news.
 TH_BOTH static inline bool th_mind_minds_others(const th_mind_step *s, uint32_t i) {
     return th_mind_thinks(s, i) || th_mind_is_lost(s, i) || th_mind_leaders_of(s, i) >= 0;
 }
-// While all doors are as they were and everybody knows all, nobody has anything to tell.
+// While no door has changed and all agents know the plan, there is no news.
 TH_BOTH static inline bool th_mind_hears(const th_mind_step *s, uint32_t i) {
     return (s->mind->strangers || s->mind->doors_changed || s->mind->upset) &&
            th_mind_params_of(s, i)->talks > 0.0f && (th_mind_thinks(s, i) || th_mind_is_lost(s, i));

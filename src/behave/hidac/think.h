@@ -7,14 +7,14 @@
 #define TH_MIND_SLOW 0.3f // share of the preferred speed: less is standing in a jam
 #define TH_MIND_JAM 15.0f // [m] from the place
 #define TH_MIND_KEEP 0.9f // a way is changed for one that is a tenth shorter
-// Who has just come in turns back only for a way that is a third shorter. Distances between rooms are of portals' middles
+// An agent that has just come in turns back only for a way that is a third shorter. Distances between rooms are of portals' middles
 // and nearest points, so that two rooms may each seem the shorter way from the other.
 #define TH_MIND_BACK 1.5f
 enum { TH_MIND_ROOMS_SEARCHED = 4096 };
 
 // ---- looking: the room, doors that are shut or open
 
-// 1 + the portal by which somebody came from another room: the one it made for, else the nearest; 0: there is none.
+// 1 + the portal by which an agent came from another room: the one it aimed at, else the nearest; 0: there is none.
 TH_BOTH static inline uint32_t th_mind_portal_from(const th_mind_step *s, uint32_t i, int room,
                                                    int before) {
     const th_rooms *rooms = s->mind->rooms;
@@ -112,7 +112,7 @@ TH_BOTH static inline float th_mind_cost(const th_mind_step *s, uint32_t i, int 
     return back ? TH_MIND_BACK * th_mind_total(c) : th_mind_total(c);
 }
 
-// What a place of the room is worth to somebody: `ways` of what it knows, NULL for who explores.
+// The value of a place of the room for an agent: `ways` by what it knows, NULL for explorers.
 TH_BOTH static inline th_mind_choice th_mind_value_of(const th_mind_step *s, uint32_t i, int room,
                                                       int place, int target, const float *ways) {
     const th_rooms *rooms = s->mind->rooms;
@@ -132,14 +132,14 @@ TH_BOTH static inline th_mind_choice th_mind_value_of(const th_mind_step *s, uin
     if (c.place >= 0) c.distance = th_mind_place_distance(s, i, room, place);
     if (c.place >= here->portal_count && ways && !th_mind_knows(s->nature[i]) &&
         here->goals[place - here->portal_count] != (int)s->entrance[i] - 1) {
-        // Who keeps to the way it came by passes other exits.
+        // An agent that keeps to its entrance passes other exits.
         th_temper temper = th_temper_of(th_mind_params_of(s, i), s->nature[i]);
         if (!th_mind_dares(&temper, c.distance, s->remaining[i])) c.place = -1;
     }
     return c;
 }
 
-// Unknown ways look alike: everybody has an own idea of which is the better one, by a third.
+// Unknown ways look alike: each agent weights them by a random factor of its own, up to a third.
 TH_BOTH static inline float th_mind_guess(const th_mind_step *s, uint32_t i, int room, int place) {
     uint32_t id = s->world->agents.id[i];
     th_random4 r = th_philox(s->world->seed, TH_STREAM_HIDAC_MIND, id,
@@ -275,7 +275,7 @@ TH_BOTH static inline float th_mind_time_by(const th_mind_step *s, uint32_t i, i
                         th_mind_place_width(s, room, c.place));
 }
 
-// Somebody who has stood too long before a place: another one, if it is quicker as far as one can see.
+// For an agent that has stood too long before a place: another one in sight, if that is quicker.
 TH_BOTH static inline int th_mind_leave_jam(const th_mind_step *s, uint32_t i, int room, int target,
                                             const float *ways, int place) {
     const th_mind_params *p = th_mind_params_of(s, i);
@@ -310,7 +310,7 @@ TH_BOTH static inline int th_mind_row_of(const th_mind_step *s, uint32_t i, int 
     return way_in ? s->world->scene->target_count + (int)s->entrance[i] - 1 : -1;
 }
 
-// Who sees no way goes to where there would be one and looks, since doors open again. From one shut door it goes to the
+// An agent without a way goes to where a door would give one and looks, since doors open again. From one shut door it goes to the
 // next; where all are in sight it stays.
 TH_BOTH static inline int th_mind_check_doors(const th_mind_step *s, uint32_t i, int room,
                                               int target, int row, int place) {
@@ -322,7 +322,7 @@ TH_BOTH static inline int th_mind_check_doors(const th_mind_step *s, uint32_t i,
     return th_mind_total(best) < INFINITY ? best.place : place;
 }
 
-// Who follows a leader goes where it goes, and over the portal by which it left the room; exits of others are passed.
+// A follower goes where its leader goes, through the portal by which it left the room, and passes exits of others.
 // Returns the place of the room, -1: none.
 TH_BOTH static inline int th_mind_follow(const th_mind_step *s, uint32_t i, int room, int target,
                                          uint32_t leader) {
@@ -373,7 +373,7 @@ TH_BOTH static inline void th_mind_note_jam(const th_mind_step *s, uint32_t i, i
     s->jammed[i] = th_max(s->jammed[i] + (near && slow ? s->interval : -s->interval), 0.0f);
 }
 
-// The place in the list of queues where somebody counts; NULL: nowhere.
+// The entry of the list of queues in which an agent counts; NULL: none.
 TH_BOTH static inline int *th_mind_bin_before(const th_mind_step *s, uint32_t i) {
     if (!th_mind_is_own(s, i) || s->slot[i] == 0 || s->room[i] == 0) return NULL;
     int room = (int)s->room[i] - 1, place = th_mind_place_of_aim(s, room, s->aim[i]);

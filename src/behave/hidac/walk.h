@@ -1,4 +1,4 @@
-// The behaviour hidac: from what somebody makes for to the point it walks to; leaders and companions.
+// The behaviour hidac: from an agent's aim to the point it walks to; leaders and companions.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_WALK_H
 #define TH_BEHAVE_HIDAC_WALK_H
@@ -16,7 +16,7 @@ TH_BOTH static inline th_vec2 th_mind_inset_point(th_vec2 from, th_vec2 to, th_v
     return th_nearest_on_segment(p, th_add(from, cut), th_sub(to, cut));
 }
 
-// How far somebody keeps from the ends of a line, each a little differently.
+// Distance that an agent keeps from the ends of a line, drawn for each.
 TH_BOTH static inline float th_mind_inset(const th_agents *a, uint32_t i) {
     return a->radius[i] + th_uniform(a->id[i] * 2654435761u);
 }
@@ -94,7 +94,7 @@ TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, in
     // Before a shut door, whether one knows of it or not, one stands on this side.
     bool shut = portal->kind == TH_PORTAL_DOOR && s->world->door_closed[portal->index];
     float beyond = s->mind->beyond[2 * (aim - 1) + (uint32_t)(1 - side)];
-    // Who comes aslant makes for a point before the line first: what lies behind it, a jamb hides.
+    // Approach portals through a waypoint in front of them: the jamb hides what lies behind.
     th_vec2 off = th_sub(q, th_position(a, i));
     float before = th_dot(off, over), beside = fabsf(th_det(off, over));
     bool hidden = portal->levels[0] == portal->levels[1] && before > 0.0f &&
@@ -109,7 +109,7 @@ TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, in
 
 #define TH_MIND_BESIDE 2.0f // [m] from the leader: goes on as it does
 
-// Towards the leader in sight who is not near; who is ahead of it, or has no way of its own, stands. True: that is all.
+// Walks towards a leader in sight that is not near; stands when ahead of it or without a way of its own. True: done.
 TH_BOTH static inline bool th_mind_stay_with_leader(const th_mind_step *s, uint32_t i, int room,
                                                     uint32_t leader) {
     const th_agents *a = &s->world->agents;
@@ -132,7 +132,7 @@ TH_BOTH static inline bool th_mind_wait_for_followers(const th_mind_step *s, uin
 
 // ---- companions: by order of appearance, of one group
 
-// The company that somebody belongs to; NULL: walks alone.
+// The company that an agent belongs to; NULL: walks alone.
 TH_BOTH static inline th_company *th_mind_company_of(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
     int begin = s->mind->company_begin[a->group[i]];
@@ -141,14 +141,14 @@ TH_BOTH static inline th_company *th_mind_company_of(const th_mind_step *s, uint
     return s->mind->companies + begin + (a->id[i] - 1) / size % (uint32_t)s->mind->capacity;
 }
 
-// The company that somebody counts for at this moment; NULL: none.
+// The company in which an agent counts at this moment; NULL: none.
 TH_BOTH static inline th_company *th_mind_company_joined(const th_mind_step *s, uint32_t i) {
     if (!th_mind_is_own(s, i) || s->world->agents.phase[i] != TH_PHASE_WALKING || s->slot[i] == 0)
         return NULL;
     return th_mind_company_of(s, i);
 }
 
-// Who leads has the smallest of these.
+// The member with the smallest claim leads.
 TH_BOTH static inline uint32_t th_mind_claim(const th_mind_step *s, uint32_t i) {
     return s->world->agents.id[i] + (th_mind_knows_way(s->nature[i]) ? 0 : TH_MIND_UNSURE);
 }
@@ -157,7 +157,7 @@ TH_BOTH static inline bool th_mind_leads_company(const th_mind_step *s, const th
     return (c->leader & ~TH_MIND_UNSURE) == s->world->agents.id[i];
 }
 
-// Did somebody come with the leader, or is its number only as far from the leader's as there are companies?
+// Did the agent come with the leader, or is its number only as far from the leader's as there are companies?
 TH_BOTH static inline bool th_mind_came_with(const th_mind_step *s, const th_company *c,
                                              uint32_t i) {
     uint32_t size = (uint32_t)th_mind_params_of(s, i)->companions,
@@ -178,15 +178,15 @@ TH_BOTH static inline void th_mind_lead_company(const th_mind_step *s, th_compan
                   : th_rooms_place_point(s->mind->rooms, &s->mind->rooms->rooms[room], place, p);
 }
 
-// How far somebody has still to go, as its company counts it [m].
+// Length of the way left to an agent, as its company counts it [m].
 TH_BOTH static inline float th_mind_way_in_company(const th_mind_step *s, const th_company *c,
                                                    uint32_t i) {
     return c->unsure ? th_length(th_sub(c->goal, th_position(&s->world->agents, i)))
                      : s->remaining[i];
 }
 
-// Everybody goes where the leader goes, and over the portal by which it left a room; who is ahead of the others waits. True:
-// stands.
+// All members go where the leader goes, through the portal by which it left a room; members ahead of the others wait.
+// True: stands.
 TH_BOTH static inline bool th_mind_keep_together(const th_mind_step *s, uint32_t i, int room) {
     const th_mind_params *p = th_mind_params_of(s, i);
     const th_company *c = th_mind_company_of(s, i);
@@ -214,7 +214,7 @@ TH_BOTH static inline void th_mind_tell_move_model(const th_mind_step *s, uint32
     th_used_words(s->world, used[TH_MIND_USES_MANNERS])[i] = th_mind_manners(&temper);
 }
 
-// Who panics looks at nothing on the way.
+// In panic an agent gives up detours.
 TH_BOTH static inline void th_mind_leave_detour(const th_mind_step *s, uint32_t i) {
     th_agents *a = &s->world->agents;
     if (th_detour_of(a->leg[i]) == 0 || !(s->nature[i] & TH_MIND_PANICS)) return;
@@ -230,7 +230,7 @@ TH_BOTH static inline bool th_mind_knows_doors(const th_mind_step *s, uint32_t i
     return true;
 }
 
-// Is the planner to lead the person to its leg? It leads those who know the whole way, follow nobody, and have not just
+// Is the planner to lead the person to its leg? It leads agents that know the whole way, follow no leader, and have not just
 // turned away from a jam; the others walk to the portal that they chose.
 TH_BOTH static inline bool th_mind_is_planned(const th_mind_step *s, uint32_t i) {
     return th_mind_knows(s->nature[i]) && s->changed[i] <= 0.0f && th_mind_leaders_of(s, i) < 0 &&

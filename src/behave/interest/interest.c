@@ -28,7 +28,7 @@ static const char *check(const float *values, int *param) {
            "attract_decay";
 }
 
-// Where somebody goes or looks.
+// The place that an agent goes to or looks at.
 static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
     (void)model;
     const th_agents *a = &world->agents;

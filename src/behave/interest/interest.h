@@ -1,5 +1,5 @@
 // Places of interest: Eulerian uncertainty, sections 3.2 to 3.4 and 4.3 of Xiao Cheng's thesis (2013). People on their way are
-// drawn to places, stop, look and go on. Whoever is drawn is on a detour of its group (TH_DETOUR), so every planner
+// drawn to places, stop, look and go on. An agent that is drawn is on a detour of its group (TH_DETOUR), so every planner
 // leads there. Equations implemented, additions and parts left out: docs/models/interest.md.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_INTEREST_H
@@ -14,9 +14,9 @@
 
 #define TH_INTEREST_PARAMS(X)                                                                   \
     X(attract_rate, 0.2, 0, 100, "1/s", TH_CHENG_RATE,                                          \
-      "how often somebody beside a place makes it its goal")                                    \
+      "how often an agent beside a place makes it its goal")                                    \
     X(browse_rate, 0.5, 0, 100, "1/s", TH_CHENG_RATE,                                           \
-      "how often somebody beside a place stops to look at it")                                  \
+      "how often an agent beside a place stops to look at it")                                  \
     X(attract_decay, 0.5, 0.01, 100, "1/m", TH_CHENG_RATE,                                      \
       "kappa of the outer field: how fast attraction falls with the distance")                  \
     X(browse_decay, 2, 0.01, 100, "1/m", TH_CHENG_RATE,                                         \
@@ -39,7 +39,7 @@ typedef struct th_interest_params {
     TH_INTEREST_PARAMS(TH_PARAM_MEMBER)
 } th_interest_params;
 
-enum { TH_INTEREST_KNOWN = 4 }; // places that leave somebody cold at the same time
+enum { TH_INTEREST_KNOWN = 4 }; // places that an agent ignores at the same time, seen already
 
 enum {
     TH_INTEREST_LOOKS, // places looked at
@@ -163,7 +163,7 @@ TH_FORMULA bool th_interest_cares(uint64_t seed, uint32_t id, int layer, float s
     return th_uniform(th_philox(seed, TH_STREAM_INTEREST, id, drawn_as).v[3]) < share;
 }
 
-// What a place adds to the interest that somebody feels: eqs. 3.2 to 3.5 for one place.
+// What a place adds to the interest of an agent: eqs. 3.2 to 3.5 for one place.
 TH_BOTH static inline float th_interest_of_place(const th_world *world, uint32_t i, uint32_t detour,
                                                  bool inner) {
     const th_agents *a = &world->agents;
@@ -191,7 +191,7 @@ TH_BOTH static inline bool th_interest_in_sight(const th_walls *walls,
     return th_walls_first_crossing(walls, (int)level, p, q, NULL) < 0;
 }
 
-// Which place makes somebody stop (inner) or come (outer) in this step, 1 the first; 0: none. `drawn` and `which` are
+// Which place makes an agent stop (inner) or come (outer) in this step, 1 the first; 0: none. `drawn` and `which` are
 // random numbers. The field is looked at only where it could be strong enough. What walls hide has no effect.
 TH_BOTH static inline uint32_t th_interest_effect(const th_world *world, const th_walls *walls,
                                                   uint32_t i, bool inner, float drawn,
@@ -253,7 +253,7 @@ TH_BOTH static inline void th_interest_go_on(th_world *world, uint32_t i) {
     a->phase[i] = TH_PHASE_WALKING;
 }
 
-// Of somebody who walks its route.
+// For an agent that walks its route.
 TH_BOTH static inline void th_interest_walk(th_world *world, const th_walls *walls, uint32_t i,
                                             th_random4 random) {
     float which = th_uniform(random.v[2]);
@@ -269,10 +269,10 @@ TH_BOTH static inline void th_interest_walk(th_world *world, const th_walls *wal
 }
 
 #define TH_INTEREST_HELD_UP \
-    0.3f // of the own speed: who is slower stands in the crowd around a place
+    0.3f // of the own speed: slower agents stand in the crowd around a place
 
-// Of somebody who was drawn to a place. It stops within `arrival` of it, or before by the inner field. Who is held up by
-// those who already stand there looks from where it is: then the outer field stops it.
+// For an agent that was drawn to a place. It stops within `arrival` of it, or before by the inner field. Where the crowd
+// around the place holds it up, the outer field stops it and it looks from there.
 TH_BOTH static inline void th_interest_come(th_world *world, const th_walls *walls, uint32_t i,
                                             const th_interest_place *place, float drawn) {
     th_agents *a = &world->agents;
@@ -293,7 +293,7 @@ TH_BOTH static inline void th_interest_come(th_world *world, const th_walls *wal
         th_interest_go_on(world, i);
 }
 
-// After the routes of the step. Nobody's state depends on anybody else's.
+// After the routes of the step. The state of an agent depends on no other agent.
 TH_BOTH static inline void th_interest_behave(th_world *world, const th_walls *walls, uint32_t i) {
     th_agents *a = &world->agents;
     uint32_t phase = a->phase[i], detour = th_detour_of(a->leg[i]);

@@ -10,7 +10,7 @@ static void route_run(th_world *host) {
         host, TH_LAMBDA(th_world * world, int i) { th_route_behave(world, i); });
 }
 
-// Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
+// Times of waiting begin with the step, as on the CPU: the clock goes on after all agents have arrived.
 template <bool routes> void arrive_people(th_world *host) {
     sums *s = host->device_world->sums;
     happened *events = host->device_world->events;

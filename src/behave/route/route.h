@@ -22,7 +22,7 @@ TH_BOTH static inline void th_route_behave(th_world *world, int i) {
 }
 
 // An exit's line counts up to the walls beside it: what is left of a wall for less than TH_OPENING_REACH beside
-// an opening is not built, and nobody may slip out there without having left.
+// an opening is not built, and no agent may slip out there uncounted.
 TH_BOTH static inline bool th_route_line_crossed(const th_goal *goal, th_vec2 p, th_vec2 q) {
     th_vec2 a = goal->line.a, b = goal->line.b;
     if (!th_boxes_touch(p, q, a, b, TH_OPENING_REACH)) return false;
@@ -67,7 +67,7 @@ TH_BOTH static inline void th_route_reach_goal(th_world *world, int i, const th_
     }
 }
 
-// 1 when the person leaves the scene. Without `routes` everybody has an own goal only.
+// 1 when the person leaves the scene. Without `routes` agents have own goals only.
 TH_BOTH static inline int th_route_arrive(th_world *world, int i, bool routes) {
     th_agents *agents = &world->agents;
     int left = 0;

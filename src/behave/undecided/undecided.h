@@ -23,8 +23,8 @@
     X(forgetting, 300, 1, 1e5, "s", TH_CHENG_R, "T_h, over which a visit is forgotten")           \
     X(near_distance, 10, 0.1, 1000, "m", TH_CHENG_R, "d_0, at which nearness counts half")        \
     X(field_of_view, 200, 1, 360, "deg", "throng: of two eyes",                                   \
-      "of those who move; who stands looks around")                                               \
-    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_R, "after which somebody on the way chooses again") \
+      "of agents that move; standing agents look around")                                         \
+    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_R, "after which an agent on its way chooses again") \
     X(density_weight, 0, 0, 1, "-", "Cheng 2013, 6: density-based evaluation",                    \
       "of there being room beside a sight; 0: the three terms of eq. 3.10")                       \
     X(crowded_density, 1, 0.01, 20, "1/m2", "throng: people stand at arm's length",               \
@@ -84,7 +84,7 @@ TH_FORMULA uint32_t th_undecided_nature(uint64_t seed, uint32_t id, float share)
     return drawn < share ? 1 : 2;
 }
 
-// ---- what somebody sees
+// ---- sight
 
 TH_BOTH static inline const th_undecided_params *th_undecided_params_of(const th_world *world,
                                                                         uint32_t i) {
@@ -113,7 +113,7 @@ TH_BOTH static inline th_vec2 th_sight_rim(const th_goal *goal, float share) {
     return p;
 }
 
-// How much of a sight somebody at p sees who looks along `heading` (0: all around), how far it is [m], and its nearest point.
+// Visible share of a sight from p along `heading` (0: all around), its distance [m] and its nearest point.
 typedef struct th_sight_seen {
     float visibility, distance;
     th_vec2 nearest;
@@ -247,7 +247,7 @@ TH_BOTH static inline void th_undecided_behave(th_world *world, const th_walls *
     if (*nature == 0) *nature = th_undecided_nature(world->seed, a->id[i], p->share);
     if (*nature != 1 || sights == 0 || th_detour_of(a->leg[i]) > 0) return;
     bool visited = th_undecided_note_visit(world, i, sights);
-    // Who has come to the end of the route goes on: the last sight is not the last to be visited.
+    // An agent at the end of its route goes on: the last sight is not the last to be visited.
     if (visited && a->phase[i] == TH_PHASE_ARRIVED) a->phase[i] = TH_PHASE_WALKING;
     if (a->phase[i] != TH_PHASE_WALKING) return;
     uint32_t choice = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_CHOICE)[i];

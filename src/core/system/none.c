@@ -29,7 +29,7 @@ bool th_system_replace(const char *from, const char *to) { return rename(from, t
 
 bool th_system_is_absolute(const char *path) { return path[0] == '/'; }
 
-// ---- threads: the caller's. A gate that nobody else comes to needs no lock.
+// ---- threads: the caller's. A gate with a single thread needs no lock.
 
 struct th_gate {
     char nothing;

@@ -106,7 +106,7 @@ struct th_gate {
     pthread_cond_t bell;
 };
 
-// Times of waiting count by the clock that nobody sets.
+// Waiting uses the monotonic clock.
 static bool create_bell(pthread_cond_t *bell) {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0) return false;

@@ -37,7 +37,7 @@
       "epsilon, how much closer than touching others are felt")                                    \
     X(pushers, 0, 0, 1, "-", TH_PAB07 ": personality", "share of people with pusher_space")        \
     X(pusher_space, 0, 0, 1, "m", "throng: not printed", "epsilon of those who push")              \
-    X(wall_space, 0, 0, 1, "m", "throng: who keeps clear of both jambs passes no door",            \
+    X(wall_space, 0, 0, 1, "m", "throng: keeping clear of both jambs blocks doors",                \
       "epsilon at walls")                                                                          \
     X(repulsion_gain, 1, 0, 2, "-", TH_PAB07 ": 1", "share of an overlap that is taken back")      \
     X(dead_band, 0, 0, 0.2, "m", TH_PAB07 ": 0", "shorter displacements do not hold an agent up")  \
@@ -60,7 +60,7 @@
     X(panic_space, 0.6, 0, 1, "-", "throng: not printed", "factor on personal space in panic")     \
     X(panic_speed, 1.5, 0.5, 3, "-", "throng: a run; not printed", "factor on speed in panic")     \
     X(panic_acceleration, 3, 0.5, 10, "-", "throng: not printed", "factor in panic")               \
-    X(falling, 0, 0, 1, "-", TH_PAB07, "1: who is pushed too far falls")                           \
+    X(falling, 0, 0, 1, "-", TH_PAB07, "1: agents pushed too far fall")                            \
     X(fall_push, 1.5, 0.1, 20, "m/s", "Hof 2005: faster than a step of 0.45 m can catch",          \
       "a push this strong throws an agent; a neighbour that runs gives about 1")                   \
     X(fall_time, 0.5, 0.05, 5, "s", "throng: a step of a walk; not printed",                       \

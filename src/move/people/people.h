@@ -19,7 +19,7 @@
     X(body_depth, 0.745, 0.3, 1, "-", TH_BODY ": sqrt(0.25/0.45)",                                 \
       "half the depth of a body against its radius: how narrow an agent that turns the shoulders " \
       "is")                                                                                        \
-    X(standing_yield, 0.2, 0.001, 0.5, "-", "throng: who waits is not shoved about",               \
+    X(standing_yield, 0.2, 0.001, 0.5, "-", "throng: waiting agents hold their place",             \
       "how far people who stand on purpose give way, against 0.5 of those who walk")               \
     X(time_gap, 0.9, 0.1, 3, "s",                                                                  \
       "single file: 1.06 in Seyfried et al. 2005, less for wider bodies",                          \
@@ -106,7 +106,7 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
 }
 
 // (1) to (3): the speed in direction e that an agent at d with velocity w allows; `apart` is the sum of the radii, 0:
-// no one. An agent beside the way, but nearer than `strip`, is passed the slower the nearer.
+// no neighbour. An agent beside the way, but nearer than `strip`, is passed the slower the nearer.
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                    float wx, float wy, float apart) {
     float along = dx * e.x + dy * e.y, across = fabsf(dx * e.y - dy * e.x);

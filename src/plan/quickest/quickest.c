@@ -131,7 +131,7 @@ static void destroy(th_world *world, int model) {
 static bool create(th_world *world, int model) {
     const th_scene *scene = world->scene;
     if (!scene->plan->nodes.scene || scene->target_count == 0)
-        return true; // everybody walks straight
+        return true; // all agents walk straight
     th_quickest *s = th_alloc(&world->memory, 1, sizeof *s);
     if (!s) return false;
     world->model_state[model] = s;

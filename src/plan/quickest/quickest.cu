@@ -32,7 +32,7 @@ static size_t queue_count(const th_world *host) {
 static bool quickest_create(th_world *host) {
     store &s = host->device_world->store;
     const th_quickest *q = host_of(host);
-    if (!q) return true; // everybody walks straight
+    if (!q) return true; // all agents walk straight
     quickest_device *d = new (std::nothrow) quickest_device();
     if (!d) return false;
     host->device_world->model_state[TH_PLAN_QUICKEST] = d;

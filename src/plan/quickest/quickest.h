@@ -15,7 +15,7 @@
 // X(name, default, min, max, "unit", "source", "doc")
 #define TH_QUICKEST_PARAMS(X)                                                                    \
     X(reconsider, 4, 0.5, 600, "s", "throng: people look around every few steps",                \
-      "how often somebody compares the goals of a leg; each agent at moments of its own")        \
+      "how often an agent compares the goals of a leg, at moments of its own")                   \
     X(inertia, 0.2, 0, 1, "-",                                                                   \
       "throng: below Pathfinder's current door preference of 0.35, with which queues differ by " \
       "half",                                                                                    \
@@ -27,7 +27,7 @@ typedef struct th_quickest_params {
     TH_QUICKEST_PARAMS(TH_PARAM_MEMBER)
 } th_quickest_params;
 
-// Weidmann's loss of speed: 0 on free ground, 1 where nobody moves. [-]
+// Weidmann's loss of speed: 0 on free ground, 1 where the crowd stands. [-]
 TH_FORMULA float th_crowd_drag(float density) {
     const float steepness = (float)TH_WEIDMANN_STEEPNESS, most = (float)TH_WEIDMANN_DENSITY_MAX;
     if (!(density > 0.05f)) return 0.0f; // below 1e-10
@@ -48,8 +48,7 @@ TH_FORMULA float th_crowd_speed(float density, float along) {
 // How many people a metre of an exit lets out in a second, in bottleneck experiments (Seyfried et al. 2009). [1/(m s)]
 #define TH_QUICKEST_FLOW 1.9f
 
-// The time [s] to an exit from which somebody is `time` away with `ahead` people before him: those ahead leave while one
-// walks.
+// Time [s] to leave by an exit that is `time` away behind `ahead` agents: they leave while the agent walks.
 TH_FORMULA float th_exit_time(float time, float ahead, float width) {
     return width > 0.0f ? th_max(time, ahead / (TH_QUICKEST_FLOW * width)) : time;
 }

@@ -279,7 +279,7 @@ TH_BOTH static inline const th_quick_field *th_quick_follow(const th_quickest *s
 
 // ---- one agent
 
-// This near to a goal in sight agents walk to its nearest point. Nearer than this nobody is in between; further away the
+// This near to a goal in sight agents walk to its nearest point. Nearer than this no agent stands in between; further away the
 // field knows which part of a wide exit is free. [m]
 #define TH_QUICKEST_NEAR_GOAL 0.75f
 
@@ -352,7 +352,7 @@ TH_QUICKEST_COUNTER static inline void th_quick_add(uint32_t *sum, float value) 
 #endif
 }
 
-// Adds the agent to the nodes around it in begin .. end - 1. Nobody is felt behind a wall: beside one an agent counts at the
+// Adds the agent to the nodes around it in begin .. end - 1. Walls hide the count: beside one an agent counts at the
 // nearest node in sight.
 TH_QUICKEST_COUNTER static inline void th_quick_count_person(const th_quickest *s,
                                                              const th_walls *walls,
