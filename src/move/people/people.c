@@ -4,8 +4,8 @@
 #include "state/influences.h"
 
 enum {
-    LANES = 8,                                           // neighbours sieved together
-    WAYS = (TH_PEOPLE_WAYS + LANES - 1) / LANES * LANES, // directions, filled up with the last
+    WAYS = 16, // directions, filled up with the last
+    KEPT = 64, // neighbours kept until they are looked at
 };
 
 // An agent that looks around.
@@ -37,31 +37,29 @@ TH_FORMULA void look_at(looker *l, const th_people_seen *one) {
 // Looks at j if it is in the way.
 TH_FORMULA void notice(looker *l, uint32_t j) {
     th_people_seen one;
-    if (j == l->self || (l->hides && th_hidden(l->world, l->walls, l->self, j))) return;
+    if (l->hides && th_hidden(l->world, l->walls, l->self, j)) return;
     if (th_people_notice(l->world, l->i, l->self, j, &one, &l->oncoming)) look_at(l, &one);
 }
 
-// Which of LANES neighbours from `begin` on may matter; false: none. Reads past the last agent, where arrays are padded.
-TH_FORMULA bool sieve(const looker *l, uint32_t begin, float from2, float range2, float enough,
-                      int32_t *keep) {
+TH_FORMULA void notice_all(looker *l, const uint32_t *list, int count) {
+    for (int k = 0; k < count; ++k) notice(l, list[k]);
+}
+
+// Those of a portion between two distances that may not allow `enough`.
+TH_FORMULA int sieve(const looker *l, th_portion portion, float from2, float range2, float enough,
+                     uint32_t *list) {
     const th_agents *a = &l->world->agents;
-    const float *px = a->position_x + begin, *py = a->position_y + begin;
-    const float *vx = a->velocity_x + begin, *vy = a->velocity_y + begin;
-    const float *fx = a->heading_x + begin, *fy = a->heading_y + begin, *r = a->radius + begin;
+    const float *px = a->position_x, *py = a->position_y, *vx = a->velocity_x, *vy = a->velocity_y;
+    const float *fx = a->heading_x, *fy = a->heading_y, *r = a->radius;
     const th_people_headway h = l->i->headway;
-    th_vec2 p = l->i->p, e = l->i->e;
-    float radius = l->i->radius;
-    int32_t any = 0;
-#pragma omp simd reduction(| : any)
-    for (int k = 0; k < LANES; ++k) {
-        float dx = px[k] - p.x, dy = py[k] - p.y;
-        bool may = th_people_may_matter(&h, e, dx, dy, vx[k], vy[k], fx[k], fy[k], radius + r[k],
-                                        range2, enough) &
-                   (dx * dx + dy * dy >= from2);
-        keep[k] = may ? 1 : 0;
-        any |= keep[k];
-    }
-    return any != 0;
+    const th_vec2 p = l->i->p, e = l->i->e;
+    const float radius = l->i->radius;
+    int found;
+    TH_SIEVE(portion, l->self, j,
+             th_people_may_matter(&h, e, px[j] - p.x, py[j] - p.y, vx[j], vy[j], fx[j], fy[j],
+                                  radius + r[j], from2, range2, enough),
+             list, found);
+    return found;
 }
 
 // Looks at those between two distances that do not allow `enough`.
@@ -69,14 +67,17 @@ TH_FORMULA void look_within(looker *l, float from, float range, float enough) {
     const th_world *world = l->world;
     const th_level_grid *grid = &world->index.grids[world->agents.level[l->self]];
     th_rows rows = th_people_rows_ahead(grid, l->i, range);
-    _Alignas(64) int32_t keep[LANES];
+    uint32_t list[KEPT + TH_SIEVE_LIST];
+    int count = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        for (; begin < end; begin += LANES) {
-            if (!sieve(l, begin, from * from, range * range, enough, keep)) continue;
-            uint32_t count = end - begin < LANES ? end - begin : LANES;
-            for (uint32_t k = 0; k < count; ++k)
-                if (keep[k]) notice(l, begin + k);
+        for (th_portion portion; begin < end; begin += (uint32_t)portion.count) {
+            portion = th_portion_of(begin, end - begin);
+            count += sieve(l, portion, from * from, range * range, enough, list + count);
+            if (count <= KEPT) continue;
+            notice_all(l, list, count);
+            count = 0;
         }
+    notice_all(l, list, count);
 }
 
 TH_FORMULA void look_around(const th_world *world, const th_walls *walls, uint32_t self,

@@ -39,10 +39,10 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         for (uint32_t j = begin; j < end; ++j) {
             float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
-            if (dx * dx + dy * dy < from * from || j == self ||
+            if (j == self ||
                 !th_people_may_matter(&i->headway, i->e, dx, dy, a->velocity_x[j], a->velocity_y[j],
                                       a->heading_x[j], a->heading_y[j], i->radius + a->radius[j],
-                                      range * range, enough))
+                                      from * from, range * range, enough))
                 continue;
             list[count++] = j;
             if (count < PORTION) continue;

@@ -128,7 +128,8 @@ TH_FORMULA bool th_people_may_limit(const th_people_headway *h, float dx, float 
     float strip = h->strip * apart, square = dx * dx + dy * dy;
     float along = sqrtf(th_max(square - strip * strip, 0.0f));
     float towards = wx * dx + wy * dy, past = fabsf(wx * dy - wy * dx);
-    float slowest = th_min(towards * sqrtf(square), towards * along) - past * strip;
+    // |d| is at most along + strip.
+    float slowest = th_min(towards * (along + strip), towards * along) - past * strip;
     float room = along - apart - enough * (h->time_gap + h->anticipation) - rounding;
     return room * square + h->anticipation * slowest < 0.0f;
 }
@@ -277,8 +278,9 @@ TH_FORMULA float th_people_enough(const th_people_view *i, const float *limit) {
 // direction. For those it is true of th_people_notice decides.
 TH_FORMULA bool th_people_may_matter(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                      float wx, float wy, float fx, float fy, float apart,
-                                     float range2, float enough) {
-    bool ahead = dx * e.x + dy * e.y >= -0.5f, near = dx * dx + dy * dy < range2;
+                                     float from2, float range2, float enough) {
+    float square = dx * dx + dy * dy;
+    bool ahead = dx * e.x + dy * e.y >= -0.5f, near = (square >= from2) & (square < range2);
     float along = dx * e.x + dy * e.y, theirs = -(dx * fx + dy * fy), same = e.x * fx + e.y * fy;
     bool lets_go = (same > -0.7f) & (theirs > along); // th_people_goes_first
     bool oncoming = same < -0.5f;                     // these are expected elsewhere than they are
