@@ -14,6 +14,25 @@
 #include <string.h>
 #include <unistd.h>
 
+// ---- the models that a scene names
+
+void th_choice_text(const th_models_choice *choice, const char *separator,
+                    char text[TH_CHOICE_TEXT]) {
+    const struct {
+        const char *key, *value;
+    } members[] = {{"behave", choice->behave},
+                   {"plan", choice->plan},
+                   {"radius", choice->radius},
+                   {"filter", choice->filter},
+                   {"move", choice->move}};
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < sizeof members / sizeof *members && length < TH_CHOICE_TEXT; ++k)
+        if (members[k].value)
+            length += (size_t)snprintf(text + length, TH_CHOICE_TEXT - length, "%s\"%s\": %s",
+                                       separator, members[k].key, members[k].value);
+}
+
 // ---- a corridor without ends
 
 static const double MARGIN = 6.0; // [m] of copies at each end: neighbours count up to 5 m

@@ -15,23 +15,6 @@ const char *th_verdict_word(th_verdict verdict) {
     return words[verdict];
 }
 
-void th_choice_text(const th_models_choice *choice, const char *separator,
-                    char text[TH_CHOICE_TEXT]) {
-    const struct {
-        const char *key, *value;
-    } members[] = {{"behave", choice->behave},
-                   {"plan", choice->plan},
-                   {"radius", choice->radius},
-                   {"filter", choice->filter},
-                   {"move", choice->move}};
-    size_t length = 0;
-    text[0] = '\0';
-    for (size_t k = 0; k < sizeof members / sizeof *members && length < TH_CHOICE_TEXT; ++k)
-        if (members[k].value)
-            length += (size_t)snprintf(text + length, TH_CHOICE_TEXT - length, "%s\"%s\": %s",
-                                       separator, members[k].key, members[k].value);
-}
-
 // The models of groups whose scene names none.
 th_suite_setup th_suite_setup_default(void) {
     const th_model *const *models = th_models(NULL);
