@@ -109,19 +109,24 @@ def libraries():
     return [str(pathlib.Path(BUILD).resolve() / f"libthrong{part}.a") for part in ("_validate", "-run", "-record", "")]
 
 
-os.chdir(HERE)
-setup(
-    version=version(),
-    ext_modules=[Extension(
-        "throng._core",
-        sorted(str(p.relative_to(HERE)) for p in (HERE / "core").glob("*.c")),
-        include_dirs=[str(ENGINE / "include"), str(ENGINE / "src")],
-        define_macros=[("Py_LIMITED_API", "0x03080000")],
-        py_limited_api=True,
-        extra_objects=libraries(),
-        extra_compile_args=[*FLAGS, "-Wall", "-Wextra", *pkg_config("--cflags")],
-        extra_link_args=["-fopenmp", *pkg_config("--libs"), "-lm", "-ldl"],
-    )],
-    cmdclass={"build_ext": BuildExtension, "build_py": BuildPackage, "sdist": SourceArchive},
-    options={"bdist_wheel": {"py_limited_api": "cp38"}},
-)
+def main():
+    os.chdir(HERE)
+    setup(
+        version=version(),
+        ext_modules=[Extension(
+            "throng._core",
+            sorted(str(p.relative_to(HERE)) for p in (HERE / "core").glob("*.c")),
+            include_dirs=[str(ENGINE / "include"), str(ENGINE / "src")],
+            define_macros=[("Py_LIMITED_API", "0x03080000")],
+            py_limited_api=True,
+            extra_objects=libraries(),
+            extra_compile_args=[*FLAGS, "-Wall", "-Wextra", *pkg_config("--cflags")],
+            extra_link_args=["-fopenmp", *pkg_config("--libs"), "-lm", "-ldl"],
+        )],
+        cmdclass={"build_ext": BuildExtension, "build_py": BuildPackage, "sdist": SourceArchive},
+        options={"bdist_wheel": {"py_limited_api": "cp38"}},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -51,6 +51,20 @@ def install(python, build, folder):
     return inside
 
 
+def check_archive(python, build):
+    """The sources that the archive compiles define every function of ours that they call, or it would not load."""
+    listed = subprocess.run([python, "-c", "import runpy; print(*runpy.run_path('python/setup.py')['engine_sources'](), sep='\\n')"],
+                            check=True, capture_output=True, text=True, cwd=ROOT).stdout.split("\n")
+    names = {str(pathlib.Path(line).relative_to(ROOT)) for line in listed if line}
+    objects = {str(o.relative_to(build)).split(".dir/")[1][:-2]: o for o in (build / "CMakeFiles").glob("throng_*.dir/src/**/*.o")}
+    lines = subprocess.run(["nm", "-g", *(str(o) for n, o in objects.items() if n in names)], check=True, capture_output=True, text=True)
+    symbols = [line.split()[-2:] for line in lines.stdout.splitlines() if len(line.split()) > 1]
+    missing = {name for kind, name in symbols if kind == "U" and name.startswith("th_")}
+    missing -= {name for kind, name in symbols if kind not in "Uw"}
+    if missing or not symbols:
+        sys.exit(f"the source archive lacks the files that define {', '.join(sorted(missing))}; see engine_sources in python/setup.py")
+
+
 def main():
     program = os.environ.get("TH_PROGRAM")
     if not program:
@@ -63,6 +77,7 @@ def main():
     python = find_python()
     if lacks(python, WANTED) and os.environ.get("THRONG_NEED_PYTHON"):
         skip(f"{python} lacks {', '.join(lacks(python, WANTED))}")
+    check_archive(python, build)
     folder = build / "python"  # the wheel and the environment stay, to be used
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
