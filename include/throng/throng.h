@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THRONG_THRONG_H
 #define THRONG_THRONG_H
+#include "throng/ask.h"
 #include "throng/base.h"
 #include "throng/fields.h"
 #include "throng/live.h"
