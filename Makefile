@@ -71,7 +71,7 @@ install: everything ## install program, library and headers (DESTDIR, CMAKE_FLAG
 	cmake --install build
 
 clean: ## remove every build folder that make makes
-	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz
+	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz build-arm64
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
