@@ -39,6 +39,11 @@ def model_faults(schema, program):
         for parameter in model["parameters"]:
             if parameter["name"] in keys:
                 yield f"schema: {model['name']}: the parameter {parameter['name']} is a key of its own"
+    for word in schema["properties"]["record"]["properties"]["format"]["enum"]:
+        done = subprocess.run([program, "check", ROOT / "scenes" / "door.json", "--set", f"record.format={word}"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            yield f"schema: record.format {word}: {done.stderr.strip()}"
 
 
 def main():

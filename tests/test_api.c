@@ -490,6 +490,20 @@ static void defaults_are_as_stated(void **state) {
     assert_int_equal(recorder.max_queued_frames, 4);
 }
 
+static void scenes_take_each_format_of_the_header(void **state) {
+    (void)state;
+    static const char *const formats[] = {NULL, "none", "sqlite", "compact", "text"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; ++i) {
+        th_scene *scene = NULL;
+        th_error error = {0};
+        th_scene_def def = th_scene_def_default();
+        def.record.format = formats[i];
+        assert_int_equal(th_scene_create(&def, &scene, &error), TH_OK);
+        assert_string_equal(th_scene_view_of(scene)->record.format, formats[i] ? formats[i] : "none");
+        th_scene_destroy(scene);
+    }
+}
+
 static void versions_agree(void **state) {
     (void)state;
     char text[32];
@@ -518,6 +532,7 @@ int main(void) {
         WITH_WORLD(zeroed_elements_are_refused),
         cmocka_unit_test(programs_and_files_have_the_same_defaults),
         cmocka_unit_test(defaults_are_as_stated),
+        cmocka_unit_test(scenes_take_each_format_of_the_header),
         cmocka_unit_test(versions_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

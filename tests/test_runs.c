@@ -202,7 +202,20 @@ static void test_recordings(void **state) {
         assert_int_equal(info.frame_count, 21); // 0 s to 4 s
         assert_int_equal(info.agent_count, 40);
     }
-    // The scene's own wish; a frame rate that is no multiple of the step is told.
+    // The scene may ask for each of them itself.
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        char name[64];
+        th_trajectory_info info;
+        assert_code(throng(p,
+                           "run hall.json --quiet --max-time 1 --out scene-%s --no-report "
+                           "--set record.format=%s",
+                           cases[i].option, cases[i].option),
+                    0);
+        snprintf(name, sizeof name, "scene-%s/%s", cases[i].option, cases[i].file);
+        read_recording(p, name, &info);
+        assert_int_equal(info.format, cases[i].format);
+    }
+    // A frame rate that is no multiple of the step is told.
     assert_code(
         throng(p,
                "run hall.json --quiet --max-time 1 --out own --no-report --set record.format=text "

@@ -171,9 +171,9 @@ static void meaning(void **state) {
          "s.json:2:16 levels[0].walkable: cannot read " TH_SOURCE_DIR
          "/no_such.wkt: No such file or "
          "directory; names are relative to the scene file"},
-        {"{ 'levels': [" ROOM "],\n 'groups': [{'positions_file': 'nobody.csv'}] }", NULL,
+        {"{ 'levels': [" ROOM "],\n 'groups': [{'positions_file': 'missing.csv'}] }", NULL,
          "s.json:2:32 groups[0].positions_file: cannot read " TH_SOURCE_DIR
-         "/nobody.csv: No such file or "
+         "/missing.csv: No such file or "
          "directory; names are relative to the scene file"},
         {"{ 'run': {'step': 2} }", NULL,
          "s.json:1:19 run.step: step is 2; it must lie in 0.0001 .. 0.5 s"},
@@ -181,6 +181,8 @@ static void meaning(void **state) {
          "s.json:1:10 run: expected a \"duration\" when \"until_empty\" is false, found an object"},
         {"{ 'record': {'format': 'sqlit'} }", NULL,
          "s.json:1:24 record.format: unknown format \"sqlit\"; did you mean \"sqlite\"?"},
+        {"{ 'record': {'format': 'hdf5'} }", NULL,
+         "s.json:1:24 record.format: unknown format \"hdf5\"; known: none, sqlite, compact, text"},
         {"{ 'levels': [{'walkable': {'rect': [0, 0, 90000, 10]}}] }", NULL,
          "s.json:1:13 levels: the scene is 90 km across; the largest is 40 km"},
         {"{ 'doors': [{'line': [[0,0],[1,0]], 'schedule': [[9, 'open'],\n [3, "

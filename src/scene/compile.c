@@ -370,6 +370,21 @@ static void compile_areas(th_compiler *c) {
     }
 }
 
+static const char *known_format(th_compiler *c, const char *format) {
+    static const char *const formats[] = {"none", "sqlite", "compact", "text"};
+    enum { COUNT = sizeof formats / sizeof formats[0] };
+    th_at(c, "record.format");
+    if (!format) return formats[0];
+    for (int i = 0; i < COUNT; ++i)
+        if (strcmp(format, formats[i]) == 0) return format;
+    const char *near = th_nearest_word(format, formats, COUNT);
+    th_bad(c,
+           near ? "unknown format \"%.60s\"; did you mean \"%s\"?"
+                : "unknown format \"%.60s\"; known: none, sqlite, compact, text%.0s",
+           format, near ? near : "");
+    return format;
+}
+
 static void compile_settings(th_compiler *c) {
     th_scene *scene = c->scene;
     const th_scene_def *def = c->def;
@@ -385,21 +400,9 @@ static void compile_settings(th_compiler *c) {
     th_check_above(c, "fps", def->record.fps, 0.0, 1000.0, "1/s");
     th_at(c, "plan_cell");
     if (def->plan_cell != 0.0) th_check_range(c, "plan_cell", def->plan_cell, 0.02, 5.0, "m");
-    static const char *const formats[] = {"none", "sqlite", "text"};
-    const char *format = def->record.format ? def->record.format : "none";
-    bool known = false;
-    for (int i = 0; i < 3; ++i) known = known || strcmp(format, formats[i]) == 0;
-    th_at(c, "record.format");
-    if (!known) {
-        const char *near = th_nearest_word(format, formats, 3);
-        th_bad(c,
-               near ? "unknown format \"%.60s\"; did you mean \"%s\"?"
-                    : "unknown format \"%.60s\"; known: none, sqlite, text%.0s",
-               format, near ? near : "");
-    }
     scene->run = def->run;
     scene->record = def->record;
-    scene->record.format = th_copy_string(c, format);
+    scene->record.format = th_copy_string(c, known_format(c, def->record.format));
     scene->plan_cell = def->plan_cell;
     th_at(c, "name");
     scene->name = th_copy_string(c, def->name ? def->name : "scene");
