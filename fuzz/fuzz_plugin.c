@@ -3,7 +3,7 @@
 // that is taken is named by a scene and stepped, no agent gets lost and nothing becomes NaN, whatever it returns.
 //   build-fuzz/fuzz/fuzz_plugin -max_len=256 -max_total_time=60 fuzz/corpus/plugin
 // SPDX-License-Identifier: Apache-2.0
-#include "registry/registry.h"
+#include "registry/models.h"
 #include "throng/throng.h"
 #include <math.h>
 #include <stdint.h>

@@ -499,7 +499,8 @@ static void scenes_take_each_format_of_the_header(void **state) {
         th_scene_def def = th_scene_def_default();
         def.record.format = formats[i];
         assert_int_equal(th_scene_create(&def, &scene, &error), TH_OK);
-        assert_string_equal(th_scene_view_of(scene)->record.format, formats[i] ? formats[i] : "none");
+        assert_string_equal(th_scene_view_of(scene)->record.format,
+                            formats[i] ? formats[i] : "none");
         th_scene_destroy(scene);
     }
 }

@@ -5,7 +5,6 @@
 #include "move/orca/orca.h"
 #include "move/social_force/social_force.h"
 #include "registry/models.h"
-#include "registry/registry.h"
 #include "scene/scene.h"
 #include "support.h"
 #include <string.h>

@@ -1,7 +1,6 @@
 // The table of models: those of models.h, then those that a program registers. It lies below the scene, which names
 // models; the models' descriptions, which it points to, are all it knows of the rooms above.
 // SPDX-License-Identifier: Apache-2.0
-#include "registry/registry.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/system/system.h"

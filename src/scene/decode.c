@@ -1,7 +1,7 @@
 // The scene object and everything in it but groups. SPDX-License-Identifier: Apache-2.0
 #include "scene/decode.h"
 #include "core/error.h"
-#include "registry/registry.h"
+#include "registry/models.h"
 #include "scene/sections.h"
 #include <limits.h>
 #include <stdio.h>

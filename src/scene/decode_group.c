@@ -1,5 +1,5 @@
 // Groups: numbers of people, times, routes and models. SPDX-License-Identifier: Apache-2.0
-#include "registry/registry.h"
+#include "registry/models.h"
 #include "scene/decode.h"
 #include "scene/sections.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 // Models as the scene names them: names to indices, presets and values to floats.
 // SPDX-License-Identifier: Apache-2.0
+#include "registry/models.h"
 #include "core/error.h"
-#include "registry/registry.h"
 #include "scene/scene.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // an element of an array must be there. "doors.main.width=1.2" gives a line of that length about its
 // own middle, so that a sweep can vary a width. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "scene/json_text.h"
+#include "scene/source_map.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

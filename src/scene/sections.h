@@ -23,13 +23,12 @@ const th_key_info *th_section_key(const th_section_info *info, th_key_kind kind)
 void th_decode_sections(th_decoder *decoder, json_t *root, th_scene_def *def);
 void th_decode_weights(th_decoder *decoder, json_t *object, th_group_def *group);
 
-// section_shapes.c: the points of a line, two at least, over ground somewhere; an area on or beside ground. At c->path.
+// The points of a line, two at least, over ground somewhere; an area on or beside ground. At c->path.
 void th_gather_points(th_compiler *c, const char *what, const th_point *points, int count,
                       int level);
 th_polyline th_compile_polyline(th_compiler *c, const char *what, const th_value_def *value,
                                 int level);
 th_polygons th_compile_outline(th_compiler *c, const char *id, const th_shape *shape, int level);
 
-// section_groups.c
 int th_gather_name(th_compiler *c, th_section *section, const char *name);
 #endif

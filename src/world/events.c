@@ -3,7 +3,7 @@
 #include "core/error.h"
 #include "formula/vec.h"
 #include "plan/plan.h"
-#include "registry/registry.h"
+#include "registry/models.h"
 #include "state/device.h"
 #include "world/spawn.h"
 #include "world/world.h"

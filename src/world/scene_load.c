@@ -2,8 +2,8 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "scene/decode.h"
-#include "scene/json_text.h"
 #include "scene/scene.h"
+#include "scene/source_map.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Position-based crowds on the device: the neighbours that an agent may touch or is going to meet (list.c), one thread
+// Position-based crowds on the device: the neighbours that an agent may touch or is going to meet (solve.c), one thread
 // per person. The list is made once a sub-step, two bytes an entry, and the iterations read it; an agent that finds no
 // room for it, or sees across a link, works it out anew every time. Bound by arithmetic: about 90 people are looked at
 // for the 7 that are listed. SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // Position-based crowds, Weiss et al. 2017: making the work space and the order of a sub-step. The lists of
-// neighbours are drawn up once per sub-step (list.c) and used by all its iterations (solve.c).
+// neighbours are drawn up once per sub-step and used by all its iterations (solve.c).
 // Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
 #include "move/pbd/step.h"
 #include "state/influences.h"

@@ -224,7 +224,7 @@ TH_ON_GPU inline void correct_special(const th_world *world, const pbd_state *s,
 }
 
 // ---- cohesion
-// Position-based crowds on the device: cohesion and the end of a sub-step (cohesion.c).
+// Position-based crowds on the device: cohesion and the end of a sub-step (solve.c).
 
 TH_ON_GPU inline void add_to(th_pbd_cohesion *sum, th_pbd_cohesion other) {
     sum->weights += other.weights;

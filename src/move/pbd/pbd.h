@@ -321,13 +321,13 @@ typedef struct th_pbd_felt {
 // only of these.
 typedef void th_pbd_pass(th_world *world, const th_substep *step, const th_walls *walls,
                          uint32_t begin, uint32_t end);
-// list.c: the neighbours and walls that a person may touch or meet in this sub-step.
+// solve.c: the neighbours and walls that a person may touch or meet in this sub-step.
 th_pbd_pass th_pbd_list_block;
-// solve.c. Out of the overlaps at the beginning of the sub-step: shifts into extra.
+// Out of the overlaps at the beginning of the sub-step: shifts into extra.
 th_pbd_pass th_pbd_stabilise_block;
 // One iteration: u -> next_u.
 th_pbd_pass th_pbd_solve_block;
-// cohesion.c: u/h with cohesion and limits into next_velocity, the way to go into extra.
+// u/h with cohesion and limits into next_velocity, the way to go into extra.
 th_pbd_pass th_pbd_finish_block;
 
 static inline uint32_t *th_pbd_neighbours(const th_pbd *pbd, uint32_t i) {
