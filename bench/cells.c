@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.h"
 #include "draw/chart.h"
-#include "report/folder.h"
+#include "report/report.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "draw/chart.h"
 #include "formula/random.h"
 #include "move/orca/orca.h"
-#include "report/folder.h"
+#include "report/report.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.h"
 #include "core/error.h"
-#include "report/folder.h"
+#include "report/report.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

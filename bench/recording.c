@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/system/system.h"
 #include "observe/observer.h"
-#include "report/folder.h"
+#include "report/report.h"
 #include "throng/record.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "cli/terminal.h"
 #include "core/pool.h"
 #include "core/system/system.h"
-#include "report/folder.h"
+#include "report/report.h"
 #include "validate/experiments.h"
 #include <string.h>
 #include <unistd.h>

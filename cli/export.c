@@ -3,7 +3,7 @@
 #include "cli/terminal.h"
 #include "core/file.h"
 #include "report/report.h"
-#include "studio/client.h"
+#include "studio/exchange.h"
 #include "studio/studio.h"
 #include <limits.h>
 #include <math.h>

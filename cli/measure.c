@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "observe/findings.h"
-#include "report/folder.h"
 #include "report/report.h"
 #include "throng/record.h"
 #include "throng/scene_view.h"

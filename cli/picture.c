@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/statistics.h"
 #include "observe/kernel.h"
-#include "report/folder.h"
+#include "report/report.h"
 
 // For the doors' state at the start; afterwards events tell.
 #include "throng/scene_view.h"

@@ -2,7 +2,7 @@
 #include "validate/validate.h"
 #include "cli/terminal.h"
 #include "core/system/system.h"
-#include "report/folder.h"
+#include "report/report.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

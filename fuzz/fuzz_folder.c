@@ -3,7 +3,7 @@
 // journal of a sweep. Resuming must fail with a reason or go on; it is interrupted after a few steps.
 //   build-fuzz/fuzz/fuzz_folder -max_len=16384 -max_total_time=60 fuzz/corpus/folder
 // SPDX-License-Identifier: Apache-2.0
-#include "run/simulation.h"
+#include "run/runs.h"
 #include "throng/run.h"
 #include <dirent.h>
 #include <stdint.h>

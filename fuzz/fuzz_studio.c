@@ -1,6 +1,5 @@
 // Messages from clients of the studio, as the server reads them and as the thread that steps the world answers them: lines of
 // the input are requests to a small scene. SPDX-License-Identifier: Apache-2.0
-#include "studio/client.h"
 #include "studio/exchange.h"
 #include "studio/studio.h"
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "formula/random.h"
 #include "formula/segment.h"
 #include "scene/scene.h"
-#include "space/goals.h"
 #include "space/walls.h"
 #include "throng/throng.h"
 #include <math.h>

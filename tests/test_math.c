@@ -1,6 +1,5 @@
 // formula/math.h against libm, and scalar against vector bits. SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
-#include "formula/lanes.h"
 #include "formula/math.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // Pictures of discomfort and guidance in scenes: what their pixels mean, what nodes take of them, where people go, and
 // what is said of files that are none. SPDX-License-Identifier: Apache-2.0
-#include "plan/pictures.h"
+#include "plan/nodes.h"
 #include "space/distance_grid.h"
 #include "support.h"
 #include <png.h>

@@ -1,6 +1,6 @@
 // The queue between the simulation and the writer: order, bound, waiting, and a taker that gives up.
 // SPDX-License-Identifier: Apache-2.0
-#include "record/recorder.h"
+#include "record/backend.h"
 #include "support.h"
 #include <pthread.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // The recorder: which frames, which people, where they look; going on in a file; and what PedPy asks of
 // trajectories. The kill and the full disk stand in test_kill.c. SPDX-License-Identifier: Apache-2.0
-#include "record/recorder.h"
+#include "record/backend.h"
 #include "support.h"
 #include "throng/record.h"
 #include "throng/scene_view.h"

@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "observe/observer.h"
 #include "report/figures.h"
-#include "report/text.h"
+#include "report/report.h"
 #include "support.h"
 #include <ctype.h>
 #include <errno.h>

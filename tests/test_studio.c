@@ -1,6 +1,5 @@
 // The studio without its server: frames as bytes, documents and their edits, people that go on in another scene.
 // SPDX-License-Identifier: Apache-2.0
-#include "studio/client.h"
 #include "studio/exchange.h"
 #include "studio/studio.h"
 #include "throng/throng.h"

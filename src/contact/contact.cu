@@ -1,7 +1,7 @@
 // The contact stage on the device (contact.c): what is not finite is repaired, people and walls are kept apart.
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
-#include "device/world.cuh"
+#include "device/model.cuh"
 
 namespace th {
 

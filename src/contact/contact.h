@@ -12,7 +12,7 @@
 #include "scene/wall_chains.h"
 #include "space/distance_grid.h"
 #include "state/exits.h"
-#include "state/neighbours.h"
+#include "state/nearest.h"
 #include "state/world.h"
 #include <math.h>
 #include <string.h>

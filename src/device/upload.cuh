@@ -5,7 +5,7 @@
 #include "device/device.cuh"
 #include "plan/prepared.h"
 #include "space/distance_grid.h"
-#include "space/goals.h"
+#include "space/walls.h"
 #include "state/world.h"
 
 namespace th {

@@ -2,7 +2,7 @@
 // stays there. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SUBSTEP_CUH
 #define TH_MOVE_SUBSTEP_CUH
-#include "device/world.cuh"
+#include "device/model.cuh"
 #include "move/substep.h"
 
 namespace th {

@@ -7,10 +7,10 @@
 #define TH_MOVE_SUBSTEP_H
 #include "core/device.h"
 #include "core/parallel.h"
-#include "formula/lanes.h"
+#include "formula/math.h"
 #include "formula/vec.h"
 #include "move/sieve.h"
-#include "state/neighbours.h"
+#include "state/nearest.h"
 
 // First parameters of every model that uses th_substep_run. `longest` is the default of substep, `why` its
 // source.

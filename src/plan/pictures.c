@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/pictures.h"
+#include "plan/nodes.h"
 
 bool th_drawn_for(const th_scene *scene, int target, int goal) {
     if (goal < 0 || target < 0) return true;

@@ -1,7 +1,6 @@
 // The recorder: copies what is due while the world waits, and a thread of its own rounds, compresses and writes.
 // Buffers are reused: nothing is allocated per frame unless the crowd grows.
 // SPDX-License-Identifier: Apache-2.0
-#include "record/recorder.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "formula/vec.h"

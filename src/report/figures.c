@@ -1,7 +1,7 @@
 // The table of figures and what they share. SPDX-License-Identifier: Apache-2.0
 #include "report/figures.h"
 #include "core/error.h"
-#include "report/text.h"
+#include "report/report.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>

@@ -8,8 +8,6 @@
 #include "observe/ensemble.h"
 #include "observe/findings.h"
 #include "report/report.h"
-#include "report/text.h"
-#include <jansson.h>
 
 // What every figure may look at; made once by th_figure_data_make.
 typedef struct th_figure_data {

@@ -1,7 +1,7 @@
 // Folders and small files. SPDX-License-Identifier: Apache-2.0
-#include "report/folder.h"
 #include "core/error.h"
 #include "report/figures.h"
+#include "report/report.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

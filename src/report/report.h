@@ -8,6 +8,44 @@
 #include <jansson.h>
 #include <stdio.h>
 
+// ---- the folder of a run
+
+// The folder a run or a sweep leaves: made, refused or cleared before anything is simulated, and small
+// files written so that they appear whole or not at all.
+
+typedef struct th_folder {
+    char path[TH_PATH_MAX - 256]; // "" when nothing is kept
+    bool locked;
+    int lock; // file number, while locked
+} th_folder;
+
+// "scenes/hall.json" -> "hall"
+void th_file_stem(const char *path, char *stem, size_t size);
+// folder/name. False, with an error, when that is longer than a path can be.
+bool th_folder_path(const th_folder *folder, const char *name, char *path, size_t size);
+bool th_folder_has(const th_folder *folder, const char *name);
+
+// One writer at a time: an error when another one, here or in another process, has the lock. It is the folder's own
+// (flock), leaves no file and ends with the process. A folder that is not there, and a file system without locks, are
+// fine. Locking again is, too.
+th_result th_folder_lock(th_folder *folder, th_error *error);
+void th_folder_unlock(th_folder *folder);
+
+// Where results go: `wanted`, or with NULL the first free one of runs/STEM, runs/STEM-2, ... It is made,
+// with those above it. One that holds something is refused without `force`; with it, the files that
+// throng wrote there are removed and nothing else. The folder is locked before anything is touched.
+th_result th_folder_claim(th_folder *folder, const char *wanted, const char *stem, bool force,
+                          th_error *error);
+// Makes a folder and those above it where they are missing.
+th_result th_make_folders(const char *path, th_error *error);
+// A folder below it, made when missing.
+th_result th_folder_make(const th_folder *folder, const char *name, th_error *error);
+
+th_result th_folder_write_json(const th_folder *folder, const char *name, const json_t *value,
+                               th_error *error);
+// The JSON object in a file of the folder; NULL with an error.
+json_t *th_folder_read_json(const th_folder *folder, const char *name, th_error *error);
+
 // What the report says about how the run came about.
 typedef struct th_report_def {
     const th_scene_view *scene;
@@ -81,4 +119,49 @@ void th_report_print_run(FILE *out, const th_scene_view *scene, const char *scen
                          const th_observation *observation);
 // Many runs: mean, median, 95th percentile, interval of the egress time.
 void th_report_print_sample(FILE *out, const th_ensemble *ensemble);
+
+// ---- text of the page
+
+// Text that grows, for the page: plain, escaped, numbers as people write them. Running out of memory is
+// remembered and told at the end.
+
+typedef struct th_text {
+    char *bytes; // always ended by 0 once something was added
+    size_t length, capacity;
+    bool failed;
+} th_text;
+
+void th_text_release(th_text *text);
+void th_text_append(th_text *text, const char *bytes, size_t length);
+// Markup and words of our own, as they are.
+void th_text_put(th_text *text, const char *words);
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void th_text_add(th_text *text, const char *format, ...);
+// Words of others: markup characters escaped, bytes that are no UTF-8 shown as "?". NULL is nothing.
+void th_text_escaped(th_text *text, const char *words);
+
+// 2900 -> 2 900 with a narrow space.
+void th_text_count(th_text *text, double count);
+// With one decimal. "never" for NaN.
+void th_text_seconds(th_text *text, double seconds);
+// The same, rounded up: all people that a sentence speaks of are really outside.
+void th_text_within(th_text *text, double seconds);
+// Three significant digits, zeros kept, for columns of measured numbers; an en dash for NaN.
+void th_text_measured(th_text *text, double value);
+// At most three significant digits, without exponent where it can be helped; an en dash for NaN.
+void th_text_value(th_text *text, double value);
+
+// Makes the text the content of folder/name (folder NULL: name). Releases the text, whatever happens.
+th_result th_text_write(th_text *text, const char *folder, const char *name,
+                        th_durability durability, th_error *error);
+
+// ---- one figure as an SVG that can stand in a page with others
+
+// Copies cairo's SVG into a page: without the XML declaration, every id and every reference to one
+// prefixed (cairo counts from 0 in every file, so ids of two figures would clash), path data rounded to
+// hundredths, with role and label for readers who cannot see it. `svg` is changed. False when `svg` is
+// not what cairo writes.
+bool th_svg_inline(th_text *page, char *svg, const char *prefix, const char *label);
 #endif

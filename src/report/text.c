@@ -1,9 +1,9 @@
 // Growing text, and figures in it. SPDX-License-Identifier: Apache-2.0
-#include "report/text.h"
 #include "core/array.h"
 #include "core/error.h"
 #include "draw/canvas.h"
 #include "draw/chart.h"
+#include "report/report.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -4,7 +4,6 @@
 #include "record/backend.h"
 #include "report/report.h"
 #include "run/runs.h"
-#include "run/simulation.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // Runs, their checkpoints, and a pool of threads for many of them. SPDX-License-Identifier: Apache-2.0
-#include "run/simulation.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/pool.h"
+#include "run/runs.h"
 #include "throng/scene_view.h"
 #include <dirent.h>
 #include <math.h>

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "report/figures.h"
-#include "report/folder.h"
 #include "report/report.h"
 #include "run/runs.h"
-#include "run/simulation.h"
 #include "throng/run.h"
 #include "throng/scene_view.h"
 #include <errno.h>

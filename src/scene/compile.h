@@ -110,7 +110,7 @@ void th_compile_pictures(th_compiler *c);
 bool th_shape_drawn(const th_shape *shape);
 // Its outlines; NULL after th_bad.
 GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool lines);
-// png.c: all pixels of a PNG as red, green, blue, alpha, row by row from the top; at most `most` of them. `path` is the
+// All pixels of a PNG as red, green, blue, alpha, row by row from the top; at most `most` of them. `path` is the
 // place in the scene, for messages.
 th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int most, const char *path,
                       uint8_t **pixels, int *width, int *height, th_error *error);

@@ -5,8 +5,8 @@
 #include "formula/segment.h"
 #include "scene/wall_chains.h"
 #include "space/distance_grid.h"
-#include "space/goals.h"
-#include "state/neighbours.h"
+#include "space/walls.h"
+#include "state/nearest.h"
 #include "state/world.h"
 
 static const float TH_WALL_GAP =

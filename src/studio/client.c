@@ -1,5 +1,5 @@
 // One client of the server, and the frames written for it. SPDX-License-Identifier: Apache-2.0
-#include "studio/client.h"
+#include "studio/exchange.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

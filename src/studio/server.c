@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/system/system.h"
-#include "studio/client.h"
 #include "studio/exchange.h"
 #include "studio/studio.h"
 #include <arpa/inet.h>
@@ -634,3 +633,23 @@ void th_studio_server_destroy(th_studio_server *server) {
     free(server->buffer);
     free(server);
 }
+
+// ---- the page, one file made from studio/
+
+// The page of the studio, one file made from studio/ and put into the program as it is.
+
+#ifndef TH_STUDIO_PAGE_FILE
+#define TH_STUDIO_PAGE_FILE "/dev/null"
+#endif
+
+__asm__(".section .rodata\n"
+        ".global th_studio_page\n"
+        ".global th_studio_page_end\n"
+        "th_studio_page:\n"
+        ".incbin \"" TH_STUDIO_PAGE_FILE "\"\n"
+        "th_studio_page_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const unsigned char th_studio_page_end[];
+
+size_t th_studio_page_size(void) { return (size_t)(th_studio_page_end - th_studio_page); }

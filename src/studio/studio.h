@@ -236,7 +236,7 @@ th_result th_video_write(const th_studio *studio, const char *path, const th_vid
 th_result th_film_write(th_studio *studio, const char *path, const th_video_def *def,
                         th_error *error);
 
-// ---- page.c
+// ---- the page, server.c
 extern const unsigned char th_studio_page[]; // the page, "" when this build has none
 size_t th_studio_page_size(void);
 typedef struct th_studio_template {

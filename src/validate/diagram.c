@@ -5,7 +5,6 @@
 #include "draw/chart.h"
 #include "formula/weidmann.h"
 #include "record/moment.h"
-#include "report/folder.h"
 #include "report/report.h"
 #include "throng/scene_view.h"
 #include "validate/corridors.h"

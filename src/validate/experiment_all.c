@@ -8,7 +8,6 @@
 #include "validate/diagram.h"
 #include "validate/doors.h"
 #include "validate/experiments.h"
-#include "validate/halls.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // Runs halls and samples all agents twice a second. SPDX-License-Identifier: Apache-2.0
-#include "validate/halls.h"
 #include "core/error.h"
 #include "observe/kernel.h"
 #include "record/moment.h"
 #include "throng/live.h"
 #include "throng/scene_view.h"
+#include "validate/experiments.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

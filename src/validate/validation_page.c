@@ -7,7 +7,7 @@
 #include "draw/chart.h"
 #include "draw/plan_drawing.h"
 #include "report/figures.h"
-#include "report/text.h"
+#include "report/report.h"
 #include "throng/scene_view.h"
 #include "validate/suite_parts.h"
 #include "validate/validate.h"

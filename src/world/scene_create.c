@@ -3,7 +3,6 @@
 #include "core/error.h"
 #include "plan/plan.h"
 #include "scene/scene.h"
-#include "space/goals.h"
 #include "space/rooms.h"
 #include "space/walls.h"
 #include "throng/model.h"

@@ -4,7 +4,7 @@
 #define TH_BEHAVE_ROUTE_ROUTE_H
 #include "formula/segment.h"
 #include "scene/wall_chains.h"
-#include "space/goals.h"
+#include "space/walls.h"
 #include "state/world.h"
 
 TH_BOTH static inline void th_route_behave(th_world *world, int i) {

@@ -3,7 +3,6 @@
 // parts left out: docs/models/densesense.md. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_DENSESENSE_H
 #define TH_FORMULA_DENSESENSE_H
-#include "formula/lanes.h"
 #include "formula/math.h"
 #include "formula/params.h"
 #include "formula/random.h"

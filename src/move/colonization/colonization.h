@@ -9,7 +9,7 @@
 #include "formula/params.h"
 #include "formula/random.h"
 #include "formula/vec.h"
-#include "state/neighbours.h"
+#include "state/nearest.h"
 #include <math.h>
 
 // ---- markers

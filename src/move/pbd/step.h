@@ -316,7 +316,7 @@ typedef struct th_pbd_companion {
     float x, y, ux, uy, radius, half_range;
 } th_pbd_companion;
 
-// Sums side by side (formula/lanes.h): the k-th of a run goes to sum k mod TH_PBD_COHESION_LANES.
+// Sums side by side (formula/math.h): the k-th of a run goes to sum k mod TH_PBD_COHESION_LANES.
 enum { TH_PBD_COHESION_LANES = TH_LANES };
 
 TH_FORMULA bool th_pbd_coheres(const th_pbd_params *p) {

@@ -7,7 +7,7 @@
 #include "formula/random.h"
 #include "move/uic/uic.h"
 #include "state/exits.h"
-#include "state/neighbours.h"
+#include "state/nearest.h"
 #include <math.h>
 #include <string.h>
 

@@ -5,8 +5,7 @@
 #include "core/parallel.h"
 #include "plan/continuum/crowd.h"
 #include "plan/continuum/state.h"
-#include "plan/continuum/walk.h"
-#include "plan/pictures.h"
+#include "plan/nodes.h"
 #include "plan/plan.h"
 #include "plan/preferred.h"
 

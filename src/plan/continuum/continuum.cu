@@ -4,7 +4,6 @@
 #include "device/model.cuh"
 #include "plan/continuum/crowd.h"
 #include "plan/continuum/potential.cuh"
-#include "plan/continuum/walk.h"
 
 namespace th {
 

@@ -4,7 +4,7 @@
 #ifndef TH_PLAN_CONTINUUM_POTENTIAL_H
 #define TH_PLAN_CONTINUUM_POTENTIAL_H
 #include "core/front.h"
-#include "formula/eikonal.h"
+#include "formula/math.h"
 #include "plan/continuum/continuum.h"
 #include "plan/nodes.h"
 

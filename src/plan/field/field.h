@@ -4,7 +4,7 @@
 #define TH_PLAN_FIELD_H
 #include "core/device.h"
 #include "core/front.h"
-#include "formula/eikonal.h"
+#include "formula/math.h"
 #include "formula/segment.h"
 #include "plan/nodes.h"
 #include "space/distance_grid.h"

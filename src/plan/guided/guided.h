@@ -289,7 +289,7 @@ TH_BOTH static inline int th_guided_plan(const th_guided *s, const th_planner *p
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const th_section_info th_strokes_section; // strokes.c
+extern const th_section_info th_strokes_section;
 static inline const th_stroke *th_strokes_of(const th_scene *scene, int *count) {
     return (const th_stroke *)th_scene_items(scene, "guidance", count);
 }

@@ -3,7 +3,7 @@
 // the discrete equation in whatever order, and in this order nearly every node is settled once or twice.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/guided/guided.h"
-#include "plan/pictures.h"
+#include "plan/nodes.h"
 
 // A node is settled again when its cost has fallen by more than this share: the residual of the equation stays below it.
 static const float AGAIN = 1e-6f;
