@@ -70,6 +70,11 @@ fuzz: ci-deps ## fuzz everything that takes bytes, a minute each (SECONDS_EACH=n
 install: everything ## install program, library and headers (DESTDIR, CMAKE_FLAGS=-DCMAKE_INSTALL_PREFIX=...)
 	cmake --install build
 
+.PHONY: package
+package: deps ## Debian packages and the source archive, in build/package
+	@tools/install-deps --package
+	tools/package
+
 clean: ## remove every build folder that make makes
 	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz build-arm64
 
