@@ -244,7 +244,7 @@ static double tangential_of(const look *l, th_vec2 centre, float core) {
         sum += (double)((dx * l->velocity_y[i] - dy * l->velocity_x[i]) / (r * v));
         count += 1;
     }
-    return count >= 50 ? fabs(sum / count) : 0; // fewer are no crowd
+    return count >= 50 ? fabs(sum / count) : 0; // fewer are not a crowd
 }
 
 static bool look_at(look *l, th_world *world, th_vec2 *centre, float *core, sums *s,

@@ -114,7 +114,7 @@ static th_result compare_runs(th_world *world, const th_recorder_def *def, const
     return th_world_restore(world, start, size, error);
 }
 
-// From the world's state now, which is there again afterwards. Writes `file`, and leaves it.
+// Starts from the world's state and restores it afterwards. Writes `file`, and leaves it.
 static th_result record_crowd(th_world *world, th_trajectory_format format, double fps,
                               const char *file, recording_figures *figures, th_error *error) {
     int agents = th_world_agent_count(world);

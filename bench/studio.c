@@ -5,6 +5,7 @@
 #include "core/system/system.h"
 #include "studio/exchange.h"
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// throng export: a recording as one file that plays in a browser without a server, or as a video.
+// throng export: a recording as one file that plays in a browser without a server, or as a video; a scene as a page that runs
+// its crowd itself.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "core/file.h"
@@ -175,18 +176,27 @@ static size_t place_in_page(void) {
     return size;
 }
 
-static int write_page(const char *path, const packed *p) {
-    static const char begin[] =
-        "<script id=\"throng-recording\" type=\"application/octet-stream;base64\">",
-                      end[] = "</script>\n";
+// Gzipped bytes that the page reads by the element's name.
+typedef struct element {
+    const char *id;
+    const unsigned char *bytes;
+    size_t size;
+} element;
+
+static int write_page(const char *path, const element *elements, int count) {
     th_error error = {0};
     th_file_writer file;
     size_t at = place_in_page();
     th_file_begin(&file, NULL, path);
     th_file_put(&file, th_studio_page, at);
-    th_file_put(&file, begin, sizeof begin - 1);
-    put_base64(&file, p->bytes, p->z.total_out);
-    th_file_put(&file, end, sizeof end - 1);
+    for (int k = 0; k < count; ++k) {
+        char begin[120];
+        snprintf(begin, sizeof begin, "<script id=\"%s\" type=\"application/octet-stream;base64\">",
+                 elements[k].id);
+        th_file_put(&file, begin, strlen(begin));
+        put_base64(&file, elements[k].bytes, elements[k].size);
+        th_file_put(&file, "</script>\n", 10);
+    }
     th_file_put(&file, th_studio_page + at, th_studio_page_size() - at);
     if (th_file_end(&file, TH_FLUSHED, &error) != TH_OK) return th_report_failure(path, &error);
     char size[32];
@@ -195,7 +205,7 @@ static int write_page(const char *path, const packed *p) {
     return TH_EXIT_OK;
 }
 
-// The name within the folder of the run; NULL: the file lies elsewhere, or the run is no folder.
+// The name within the folder of the run; NULL: the file lies elsewhere, or the run is not a folder.
 static const char *name_in_run(const char *run, const char *path) {
     char folder[PATH_MAX], beside[PATH_MAX], other[PATH_MAX], report[TH_PATH_MAX];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -239,8 +249,43 @@ static int export_html(th_studio *studio, const char *path, double fps) {
     else if (!pack_recording(&p, studio, fps))
         fprintf(stderr, "throng export: no memory for the recording; give a smaller --fps\n");
     else
-        code = write_page(path, &p);
+        code = write_page(path, &(element){"throng-recording", p.bytes, (size_t)p.z.total_out}, 1);
     free(p.bytes);
+    return code;
+}
+
+// ---- a scene whose crowd runs in the page
+
+static int export_app(const char *scene_path, const char *path) {
+    th_scene *scene = NULL;
+    th_error error = {0};
+    char *text = NULL;
+    packed p = {0};
+    th_scene_options options = th_scene_options_default();
+    options.no_files = true;
+    if (th_studio_page_size() == 0 || th_studio_engine_size() == 0) {
+        fprintf(stderr, "throng export: this build has no engine for pages; `make wasm` builds it, "
+                        "and `make build` then puts it into the program\n");
+        return TH_EXIT_FAILED;
+    }
+    if (th_scene_load_file(scene_path, &options, &scene, &error) != TH_OK ||
+        th_scene_overridden_json(scene_path, NULL, &text, &error) != TH_OK) {
+        th_scene_destroy(scene);
+        return th_report_error(scene_path, &error);
+    }
+    th_scene_destroy(scene);
+    int code = TH_EXIT_FAILED;
+    if (deflateInit2(&p.z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
+        pack(&p, text, strlen(text), Z_FINISH);
+        const element elements[] = {
+            {"throng-scene", p.bytes, (size_t)p.z.total_out},
+            {"throng-engine", th_studio_engine, th_studio_engine_size()},
+        };
+        deflateEnd(&p.z);
+        if (!p.failed) code = write_page(path, elements, 2);
+    }
+    free(p.bytes);
+    th_free(text);
     return code;
 }
 
@@ -263,7 +308,7 @@ static int export_video(th_studio *studio, const char *path, th_video_def def, b
 }
 
 typedef struct export_options {
-    const char *html, *video, *colour, *view;
+    const char *app, *html, *video, *colour, *view;
     double fps;
     long long width;
     th_colour_by colour_by;
@@ -296,6 +341,8 @@ static int run_export(const th_command *command, int argc, char **argv) {
     const th_option options[] = {
         {"html", TH_OPTION_TEXT, &o.html, "FILE",
          "one file that plays in a browser, without a server", 0, 0},
+        {"app", TH_OPTION_TEXT, &o.app, "FILE",
+         "of a scene: the studio with its crowd in one file, without a server", 0, 0},
         {"video", TH_OPTION_TEXT, &o.video, "FILE",
          "a video (.mp4, .webm, .gif), made by the program ffmpeg", 0, 0},
         {"view", TH_OPTION_TEXT, &o.view, "V",
@@ -319,10 +366,15 @@ static int run_export(const th_command *command, int argc, char **argv) {
         th_complain(command, "a video in 3D is at most 3840 pixels wide; give a smaller --width");
         return TH_EXIT_USAGE;
     }
-    if (!o.html && !o.video) {
-        th_complain(command, "say what to write: --html FILE or --video FILE");
+    if (!o.html && !o.video && !o.app) {
+        th_complain(command, "say what to write: --html FILE, --video FILE or --app FILE");
         return TH_EXIT_USAGE;
     }
+    if (o.app && (o.html || o.video)) {
+        th_complain(command, "--app is made from a scene, --html and --video from a recording");
+        return TH_EXIT_USAGE;
+    }
+    if (o.app) return export_app(run, o.app);
     return export_all(run, &o);
 }
 
@@ -340,7 +392,10 @@ const th_command th_command_export = {
         "video is drawn as `throng picture` draws, in real time; people go straight on "
         "between two frames\n"
         "of the recording. In 3D a browser without a window draws it (Chromium, or what "
-        "TH_BROWSER names). A page written into the run's folder is linked in its report.",
+        "TH_BROWSER names). A page written into the run's folder is linked in its report.\n"
+        "--app takes a scene without linked files and writes the studio with its crowd, which the "
+        "browser\n"
+        "steps itself (docs/web.md); builds have it after `make wasm`.",
     .examples = "  throng run scenes/station.json --record sqlite --out runs/station\n"
                 "  throng export runs/station --html runs/station/replay.html\n"
                 "  throng export runs/station --video station.mp4 --colour density\n"

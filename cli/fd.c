@@ -13,7 +13,7 @@ typedef struct options {
     th_text_list area_texts, overrides;
     double fps;
     long long every, seed;
-    bool quiet, both_ways;
+    bool quiet, both_ways, allow_links;
     th_typed_area typed[TH_LIST_MAX];
     th_diagram_area areas[TH_LIST_MAX];
     th_diagram diagram;
@@ -95,12 +95,13 @@ static int draw(const th_command *command, options *o, const th_diagram_def *def
 }
 
 static int perform(const th_command *command, options *o) {
-    th_diagram_def def = {
-        .fundamental = th_fundamental_def_default(),
-        .areas = o->areas,
-        .area_count = o->area_texts.count,
-        .scene_options = {.overrides = o->overrides.items, .override_count = o->overrides.count},
-        .seed = (uint64_t)o->seed};
+    th_diagram_def def = {.fundamental = th_fundamental_def_default(),
+                          .areas = o->areas,
+                          .area_count = o->area_texts.count,
+                          .scene_options = {.overrides = o->overrides.items,
+                                            .override_count = o->overrides.count,
+                                            .allow_links = o->allow_links},
+                          .seed = (uint64_t)o->seed};
     int code = read_options(command, o, &def) ? draw(command, o, &def) : TH_EXIT_USAGE;
     th_diagram_release(&o->diagram);
     return code;
@@ -136,6 +137,7 @@ static int run_fd(const th_command *command, int argc, char **argv) {
          0},
         {"set", TH_OPTION_LIST, &o->overrides, "PATH=VALUE", "change scenes before they run", 0, 0},
         {"seed", TH_OPTION_INTEGER, &o->seed, "N", "of scenes; default: their own", 0, 1e15},
+        TH_LINKS_OPTION(&o->allow_links),
         {"quiet", TH_OPTION_FLAG, &o->quiet, NULL, "print nothing when all is well", 0, 0},
     };
     int count = (int)(sizeof table / sizeof *table);

@@ -91,7 +91,7 @@ static void print_levels(const th_trajectory_info *info) {
     }
 }
 
-// A scene or a dictionary can be a page long, and its line ends are no secrets.
+// A scene or a dictionary can be a page long, and its line ends matter to no reader.
 static void print_note(const th_trajectory_note *note) {
     enum { SHOWN = 80 };
     char plain[SHOWN + 1], line[SHOWN + 1], key[80];

@@ -196,7 +196,7 @@ static void print_limits(const th_model *move) {
     }
 }
 
-// What a behaviour decides: a group may have several that decide different things.
+// Lists the decisions of a behaviour. A group may have several behaviours that decide different things.
 static void print_decisions(const th_model *model) {
     const char *between = "decides: ";
     if (model->decides) printf("  %-23s   ", "");
@@ -206,6 +206,13 @@ static void print_decisions(const th_model *model) {
         between = ", ";
     }
     if (model->decides) printf("\n");
+}
+
+// Fields of other models that it reads or writes.
+static void print_uses(const th_model *model) {
+    for (int k = 0; k < model->use_count; ++k)
+        printf("  %-23s   uses %s; where no group has it: %s\n", "", model->uses[k].field,
+               model->uses[k].absent);
 }
 
 // A section of the scene file and its keys.
@@ -231,6 +238,7 @@ static void print_models(void) {
                models[i]->doc);
         printf("  %-23s   source: %s\n", "", models[i]->source);
         print_decisions(models[i]);
+        print_uses(models[i]);
         for (int k = 0; k < models[i]->section_count; ++k) print_section(&models[i]->sections[k]);
         for (int k = 0; k < models[i]->preset_count; ++k)
             printf("  %-23s   preset %s: %s\n", "", models[i]->presets[k].name,

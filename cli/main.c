@@ -75,7 +75,7 @@ static int dispatch(int argc, char **argv) {
     return command->run(command, argc - 2, argv + 2);
 }
 
-// A result that did not reach its reader is no result: a full disk must not look like success.
+// Reports output that was not written: a full disk must not look like success.
 static int finish_output(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "throng: the output could not be written; is the disk full?\n");

@@ -116,7 +116,7 @@ static int write_results(const request *r, const th_survey *survey) {
     return TH_EXIT_OK;
 }
 
-// What the maps of the whole ground say; nothing where no scene can be made of it.
+// Prints the findings of the whole ground; nothing where the recording makes no scene.
 static void print_recording_findings(const th_survey *survey) {
     th_findings *findings = NULL;
     th_error error = {0};
@@ -139,7 +139,7 @@ static int measure(request *r) {
     th_result result = th_survey_make(r->path, &r->def, &survey, &error);
     th_share_end(&shown);
     if (result != TH_OK) {
-        // Of what was typed, or of the recording.
+        // Reports a wrong argument or a fault of the recording.
         int code = th_report_error(r->path, &error);
         return result == TH_BAD_ARGUMENT ? TH_EXIT_USAGE : code;
     }

@@ -3,7 +3,7 @@
 #include "cli/terminal.h"
 #include "core/error.h"
 #include "core/statistics.h"
-#include "observe/kernel.h"
+#include "observe/density.h"
 #include "report/report.h"
 
 // For the doors' state at the start; afterwards events tell.

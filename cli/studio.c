@@ -3,6 +3,7 @@
 #include "cli/terminal.h"
 #include "core/file.h"
 #include "studio/exchange.h"
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -24,7 +25,7 @@ typedef struct studio_options {
     long long port, threads, seed;
     const char *listen, *device, *unit;
     double fps;
-    bool no_browser, paused;
+    bool no_browser, paused, allow_links;
     th_text_list plugins, overrides;
 } studio_options;
 
@@ -71,7 +72,8 @@ static bool is_folder(const char *path) {
 
 // A scene is JSON: its first sign is a brace or a comment. Everything else is taken for a recording.
 static bool is_scene(const char *path) {
-    FILE *file = fopen(path, "rb");
+    bool plain = th_file_check_plain(path, NULL) == TH_OK; // a pipe would keep it waiting
+    FILE *file = plain ? fopen(path, "rb") : NULL;
     if (!file) return true; // loading it says what is wrong
     int c = fgetc(file);
     while (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0xef || c == 0xbb || c == 0xbf)
@@ -173,6 +175,7 @@ static int show(const th_command *command, const char *path, const studio_option
     if (!th_studio_init(&studio)) return TH_EXIT_FAILED;
     studio.backend = backend;
     studio.threads = (int)o->threads;
+    studio.allow_links = o->allow_links;
     studio.playing = !o->paused;
     studio.assumed = (th_trajectory_assumed){.fps = o->fps};
     if (!th_read_unit(command, o->unit, &studio.assumed.unit)) {
@@ -210,6 +213,7 @@ static int parse_and_show(const th_command *command, int argc, char **argv, bool
         {"device", TH_OPTION_TEXT, &o.device, "D", "cpu (default) or cuda", 0, 0},
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
+        TH_LINKS_OPTION(&o.allow_links),
         TH_PLUGIN_OPTION(&o.plugins),
     };
     // A recording is not simulated: the options after "unit" are not for it.

@@ -18,7 +18,7 @@ int th_report_failure(const char *fallback_file, const th_error *error);
 int th_report_option(const th_command *command, const th_error *error);
 
 // The text as a terminal may show it: what would control it (escape sequences of a file from elsewhere) and bytes that
-// are no UTF-8 become \x1b and the like. `lines`: line ends stay. Cut after `size` bytes. Returns `out`.
+// are not UTF-8 become \x1b and the like. `lines`: line ends stay. Cut after `size` bytes. Returns `out`.
 const char *th_printable(char *out, size_t size, const char *text, bool lines);
 // Loads --plugin libraries; on failure reports and returns its exit code.
 int th_load_plugins(const th_text_list *plugins);
@@ -94,6 +94,6 @@ int th_perform_runs(th_runs_display *display);
 // Creates them first; the command line goes into the folder.
 int th_create_and_perform(const th_command *command, int argc, char **argv, th_runs_def *def,
                           th_runs_display *display);
-// What was found of a scene, runs or a recording; nothing when there is nothing.
+// Prints the findings of a scene, of runs or of a recording; nothing for an empty list.
 void th_print_findings(const th_findings *findings);
 #endif

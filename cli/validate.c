@@ -63,8 +63,9 @@ static void print_entry(const th_validation_entry *entry) {
 static void print_all(const th_validation *validation) {
     const th_suite_setup *setup = &validation->setup;
     printf("move %s, filter %s, plan %s%s%s; %d crowds where a test is statistical\n\n",
-           setup->move, setup->filter ? setup->filter : "none", setup->plan ? setup->plan : "field",
-           setup->behave ? ", behave " : "", setup->behave ? setup->behave : "", setup->crowds);
+           setup->move, setup->filter ? setup->filter : "none",
+           setup->plan ? setup->plan : "default", setup->behave ? ", behave " : "",
+           setup->behave ? setup->behave : "", setup->crowds);
     for (int i = 0; i < validation->count; ++i) print_entry(&validation->entries[i]);
     printf("\n%d tests: %d pass, %d fail, %d reported, %d not applicable\n", validation->count,
            validation->totals[TH_PASS], validation->totals[TH_FAIL],
@@ -156,8 +157,6 @@ static int run(const th_command *command, int argc, char **argv) {
     char words[4][TH_MODEL_TEXT];
     th_validation validation = {.setup = th_suite_setup_default()};
     th_suite_setup *setup = &validation.setup;
-    // A model of one's own comes without the filter and the plan that are recommended for another.
-    if (o.model) setup->filter = "none", setup->plan = "field";
     if (o.model) setup->move = th_model_text(o.model, words[0]);
     if (o.filter) setup->filter = th_model_text(o.filter, words[1]);
     if (o.plan) setup->plan = th_model_text(o.plan, words[2]);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The table "To add something" of docs/design.md is true: a model, a figure of the report, a verb of the program and a
-scene key are added by script, and the files this takes are those that the table names.
+"""The table "To add something" of docs/design.md is true: one of each kind (KINDS) is added by script, and the files this
+takes are those that the table names. Rows without a script: a kernel and a tool of the studio, which other compilers build,
+a rule of a model (tests/check_mutants.py) and a model of a program of its own (tests/test_own_model.c).
 
 The edited files lie in a folder of their own that the compiler searches before the sources; only the units that hold
 the additions and the lists are compiled, and their symbols show that one knows the other. With THRONG_LONG all of it
@@ -24,6 +25,7 @@ PACKAGES = ["jansson", "cairo", "geos", "libpng"]
 
 MODEL = """// A dummy. SPDX-License-Identifier: Apache-2.0
 #include "throng/model.h"
+#include <stddef.h>
 
 const th_model th_filter_dummy_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -33,6 +35,30 @@ const th_model th_filter_dummy_model = {
     .source = "tests/check_additions.py",
 };
 """
+SECTION = """
+typedef struct spot {
+    th_item item;
+    th_polygons area;
+} spot;
+static const th_key_info keys[] = {{.name = "area", .kind = TH_KEY_AREA, .offset = offsetof(spot, area), .required = true,
+                                    .doc = "Where it is."}};
+static const th_section_info section = {
+    .name = "spots", .item = "spot", .doc = "Nothing.", .item_size = sizeof(spot), .keys = keys, .key_count = 1};
+"""
+FIELD = """
+static const th_field_info fields[] = {{"dummies", true, true, "nothing", "dummies"}};
+"""
+FORMAT = """// A dummy format. SPDX-License-Identifier: Apache-2.0
+#include "record/backend.h"
+
+static bool recognise(const unsigned char *head, size_t size) {
+    (void)head;
+    return size == 0;
+}
+
+const th_trajectory_backend th_dummy_backend = {.recognise = recognise};
+"""
+TRIAL = "static void dummy(th_trial *trial) { th_check_walking_speed(trial); }\n\n"
 FIGURE = """
 bool th_figure_dummy_applies(const th_figure_data *data) { return data->scene->level_count > 0; }
 
@@ -88,6 +114,51 @@ def add_model(tree):
     return ["src/filter/dummy/dummy.c", "src/registry/registry.c"], ["th_filter_dummy_model"]
 
 
+def add_to_model(tree, text, members):
+    """Into the dummy model, which is there or is made."""
+    path = "src/filter/dummy/dummy.c"
+    if not (tree.folder / path).exists():
+        tree.write(path, MODEL)
+        tree.touched.remove(path)  # that is the row of a model
+    tree.edit(path, r"^const th_model ", text + r"\n\g<0>")
+    tree.edit(path, r"^( +\.source = .*)$", r"\1\n" + members)
+    tree.touched[:] = dict.fromkeys(tree.touched + [path])
+    return [path, path], []
+
+
+def add_section(tree):
+    return add_to_model(tree, SECTION, "    .sections = &section,\n    .section_count = 1,")
+
+
+def add_field(tree):
+    return add_to_model(tree, FIELD, "    .fields = fields,\n    .field_count = 1,")
+
+
+def add_parameter(tree):
+    tree.edit("src/filter/keep_side/keep_side.h", r"^    X\(keep, ",
+              r'    X(dummy, 1, 0, 1, "-", "tests/check_additions.py", "nothing") \\\n\g<0>')
+    return ["src/filter/keep_side/keep_side.c"] * 2, []
+
+
+def add_format(tree):
+    tree.write("src/record/dummy.c", FORMAT)
+    tree.edit("src/record/backend.h", r"^extern const th_trajectory_backend th_text_backend;$",
+              r"\g<0>\nextern const th_trajectory_backend th_dummy_backend;")
+    tree.edit("src/record/trajectory.c", r"^    &th_text_backend,$", r"    &th_dummy_backend,\n\g<0>")
+    tree.edit("src/record/trajectory.c", r"^    case TH_TRAJECTORY_TEXT: .*$",
+              r"\g<0>\n    case TH_TRAJECTORY_DUMMY: return &th_dummy_backend;")
+    tree.edit("include/throng/record.h", r"^#define TH_TRAJECTORY_FORMATS\(X\) +\\$",
+              r'\g<0>\n    X(DUMMY, dummy, ".dummy", "nothing") \\')
+    return ["src/record/dummy.c", "src/record/trajectory.c"], ["th_dummy_backend"]
+
+
+def add_trial(tree):
+    tree.edit("src/validate/suite_standards.c", r"^static const th_suite_test nist_tests\[\] = \{$",
+              TRIAL + r"""\g<0>\n    {"0.1", "Dummy", 'F', "nothing", "tests/check_additions.py", dummy, 1},""")
+    tree.write("scenes/verification/dummy.json", (ROOT / "scenes/verification/imo_04_exit_flow.json").read_text(encoding="utf-8"))
+    return ["src/validate/suite_standards.c"] * 2, []
+
+
 def add_figure(tree):
     tree.write("src/report/figure_plan.c", (ROOT / "src/report/figure_plan.c").read_text(encoding="utf-8") + FIGURE)
     tree.edit("src/report/figures.h", r"^( *X\(areas, [^)]*\)) +\\$", r'\1 X(dummy, "Dummy", NULL) \\')
@@ -116,15 +187,25 @@ def add_key(tree):
     return ["src/scene/decode.c", "src/scene/compile.c"], []
 
 
-KINDS = {"model": add_model, "figure of the report": add_figure, "verb of the program": add_verb, "scene key": add_key}
+KINDS = {"behave model": add_model, "figure of the report": add_figure, "verb of the program": add_verb,
+         "scene key": add_key, "scene data of a model": add_section, "per-person value of a model": add_field,
+         "parameter or preset of a model": add_parameter, "trajectory format": add_format,
+         "verification test": add_trial}
+# Rows that name a part of the model's own file instead of a path.
+WITHIN = {"scene data of a model": ("`sections`", "src/filter/dummy/dummy.c"),
+          "per-person value of a model": ("`fields`", "src/filter/dummy/dummy.c"),
+          "parameter or preset of a model": ("header", "src/filter/keep_side/keep_side.h")}
 
 
 def named_paths(kind):
     """The files and folders that the table names for a kind."""
     for line in (ROOT / "docs" / "design.md").read_text(encoding="utf-8").split("\n"):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| a") and len(cells) == 2 and cells[0].endswith(kind):
-            return re.findall(r"`([\w.*]+/[\w./*]*)`", cells[1])
+        if line.startswith("| ") and len(cells) == 2 and cells[0].endswith(kind):
+            word, path = WITHIN.get(kind, ("", None))
+            if word not in cells[1]:
+                raise SystemExit(f"additions: docs/design.md does not name {word} for a {kind}")
+            return [path] if path else re.findall(r"`([\w.*]+/[\w./*]*)`", cells[1])
     raise SystemExit(f"additions: docs/design.md has no row for a {kind}")
 
 
@@ -134,7 +215,8 @@ def matches(path, name):
 
 def faults_of_table(kind, touched):
     names = named_paths(kind)
-    stages = {"src/move/", "src/plan/", "src/behave/"}  # a model is in one of four folders; the dummy is a filter
+    # A model is in one of four folders; the dummy is a filter, and tools/ and tests/ hold what is run, not edited.
+    stages = {"src/move/", "src/plan/", "src/behave/", "tools/update-schema"}
     for path in touched:
         if not any(matches(path, name) for name in names):
             yield f"docs/design.md: to add a {kind} {path} is touched, and its row does not say so"
@@ -147,7 +229,7 @@ def compile_unit(tree, unit, flags):
     source = tree.folder / unit if (tree.folder / unit).exists() else ROOT / unit
     result = tree.folder / (unit.replace("/", "_") + ".o")
     subprocess.run([os.environ.get("CC", "cc"), "-std=c17", "-Wall", "-Wextra", "-Werror",
-                    "-Wno-format-truncation", "-D_GNU_SOURCE",
+                    "-Wno-format-truncation", "-Wno-unknown-pragmas", "-D_GNU_SOURCE",
                     "-c", str(source), "-o", str(result)]
                    + [f"-I{base / part}" for part in ("include", "src", "") for base in (tree.folder, ROOT)] + flags,
                    check=True)
@@ -199,9 +281,18 @@ def check_built():
         scene = json.loads(re.sub(r"^\s*//.*$", "", (copy / "scenes/door.json").read_text(encoding="utf-8"), flags=re.M))
         scene.setdefault("run", {}).update({"dummy": 2, "duration": 1})
         scene["groups"][0]["filter"] = "dummy"
+        scene["spots"] = [{"area": {"rect": [1, 1, 2, 2]}}]
         (copy / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
-        if '"dummy"' not in run(program, "list", "--json"):
-            yield "`throng list` does not show the model"
+        listed = {m["name"]: m for m in json.loads(run(program, "list", "--json"))["models"] if m["stage"] == "filter"}
+        if "spots" not in listed.get("dummy", {}).get("sections", {}):
+            yield "`throng list` does not show the model and its section"
+        if "dummy" not in [p["name"] for p in listed["keep_side"]["parameters"]]:
+            yield "`throng list` does not show the parameter"
+        run("python3", "tools/update-schema", program)
+        if "spots" not in json.loads((copy / "schema/scene.schema.json").read_text(encoding="utf-8"))["properties"]:
+            yield "tools/update-schema does not know the section"
+        if "Dummy" not in run(program, "validate", "nist", "--only", "0.1", "--out", "none"):
+            yield "the suite has no new test"
         run(program, "dummy")
         run(program, "check", "scene.json")
         run(program, "run", "scene.json", "--out", "out")

@@ -58,6 +58,29 @@ def check_plugin_layout():
         faults.append(f"model.h: {name} is not in TH_PLUGIN_LAYOUT")
 
 
+VALUES = {"th_value_def", "th_item_def", "th_section_def", "th_model_def", "th_weight_def"}  # zeros mean "not given"
+
+
+def check_promises():
+    """What docs/library.md promises of every header: definitions with a cookie and their defaults, one verb for the end of an object
+    and one for that of a file, thread rules."""
+    text = {header.name: header.read_text() for header in HEADERS}
+    together = "\n".join(text.values())
+    for name, content in text.items():
+        if name != "throng.h" and not re.search(r"^// .*\b(Threads:|no thread rules)", content, flags=re.M):
+            faults.append(f"{name}: no word about threads")
+    for name, members in re.findall(r"^typedef struct (th_\w+_def) \{(.*?)^\}", together, flags=re.M | re.S):
+        if name in VALUES:
+            continue
+        if not re.match(r"\s*uint32_t cookie;", members):
+            faults.append(f"{name} does not begin with a cookie")
+        if f" {name}_default(" not in together:
+            faults.append(f"{name} has no {name}_default")
+    for function in functions:
+        if re.search(r"\w_(release|finish|free|clear|end|delete|drop)$", function.removeprefix("th_")):
+            faults.append(f"{function}: an object ends with _destroy, a file with _close, a text with th_free")
+
+
 def check_windows():
     if not shutil.which("clang"):
         return
@@ -77,6 +100,7 @@ functions = [name for header in HEADERS for name in declared(header)]
 if len(functions) < 100 or len(set(functions)) != len(functions):
     faults.append(f"{len(functions)} public functions, {len(set(functions))} different ones: the headers read wrongly")
 check_plugin_layout()
+check_promises()
 check_windows()
 print("\n".join(faults) or f"{len(HEADERS)} headers, {len(functions)} functions")
 sys.exit(bool(faults))

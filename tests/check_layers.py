@@ -2,7 +2,7 @@
 """The folders in order: a folder includes only what stands left of it (docs/design.md). Folders outside
 the engine never see inside it: to them it is include/throng. Kernels lie beside the models and see the whole
 engine, src/device above all. No file includes a source file. Tests and fuzz
-targets may look anywhere.
+targets may look anywhere. A model's folder sees no other model's, except as LEND says.
 
 With the folder of a build (`check_layers.py build`) the same holds for symbols: what the objects of a folder call is
 defined in that folder or left of it. Without one that part is skipped.
@@ -45,6 +45,14 @@ UPWARD = {
     "src/registry": re.compile(r"th_(behave|plan|filter|move)_\w+_model"),
     "src/world": re.compile(r"th_cuda_backend"),
 }
+# Models whose parts others use. Distance fields and road map serve all planners; guided and quickest solve on the lattice
+# of continuum.
+LEND = {
+    "src/plan/field": {"src/plan", "src/plan/roadmap", "src/plan/continuum", "src/plan/guided", "src/plan/quickest"},
+    "src/plan/roadmap": {"src/plan"},
+    "src/plan/continuum": {"src/plan/guided", "src/plan/quickest"},
+}
+MODEL = re.compile(r"src/(?:plan|behave|filter|move)/\w+(?=/)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -64,6 +72,20 @@ def folder_of(path):
     """The room a file lies in: include, src/<room>, or the top folder."""
     parts = path.relative_to(ROOT).parts
     return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+
+
+def model_of(name):
+    """The folder of a model that a file lies in, or of the stage; None: of neither."""
+    found = MODEL.match(name)
+    return found[0] if found else "/".join(name.split("/")[:2]) if name.startswith("src/") else None
+
+
+def sees_model(source, target):
+    """May a file use another one, as far as models are concerned? Both are paths from the root."""
+    lender, user = MODEL.match(target), model_of(source)
+    if not lender or lender[0] == user or not user or user.split("/")[1] not in ("plan", "behave", "filter", "move"):
+        return True  # whatever is no model is the layers' matter
+    return user in LEND.get(lender[0], ())
 
 
 def resolve(name, source):
@@ -97,6 +119,8 @@ def faults_in(source, folder, allowed):
             yield place + f'"{match[1]}" is not a file of this repository; use <> for others'
         elif folder_of(target) not in allowed:
             yield place + f"{folder} may not include {folder_of(target)} ({match[1]})"
+        elif not sees_model(str(source.relative_to(ROOT)), str(target.relative_to(ROOT))):
+            yield place + f"models do not see each other ({match[1]}); share it in {folder} or declare a field it uses"
 
 
 def objects_of(build):
@@ -119,15 +143,18 @@ def symbols_of(objects):
 
 def symbol_faults(build):
     """Faults, and how many references were looked at."""
-    defined, wanted = {}, []
+    defined, files, wanted = {}, {}, []
     for room, path, kind, name in symbols_of(list(objects_of(build))):
         if kind in "Uw":
             wanted.append((room, path, name))
         elif room != "src/core":  # every library has a copy of core, which stands left of all
             defined[name] = room
+            files[name] = path.split(".dir/")[1]
     faults = []
     for room, path, name in wanted:
         home = defined.get(name)
+        if home and not sees_model(path.split(".dir/")[1], files[name]):
+            faults.append(f"{path.split('.dir/')[1]}: models do not see each other, and {name} is in {files[name]}")
         if home is None or home in may_see(room) or UPWARD.get(room, re.compile("$^")).fullmatch(name):
             continue
         if room in OUTSIDE_ROOMS and home in ENGINE_ROOMS:

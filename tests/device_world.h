@@ -114,7 +114,7 @@ typedef struct tolerance {
     double off_share; // of people beyond these or flipped, see there
 } tolerance;
 
-// What one step may differ by. Largest differences are those of tests/emulated_rough.h, every function off by up
+// Bounds on the difference of one step. Largest differences are those of tests/emulated_rough.h, every function off by up
 // to 1e-6, which is four times what a GPU's are.
 //
 // ORCA: lines in velocity space are off by 1e-6 of a few m/s; where two cut at a small angle their crossing is off

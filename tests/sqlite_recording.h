@@ -1,4 +1,4 @@
-// What the tests of SQLite recordings share: a file in a folder of its own, the backend without the
+// Shared by the tests of SQLite recordings: a file in a folder of its own, the backend without the
 // layer above it, and a crowd to which everything happens. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SQLITE_RECORDING_H
 #define TH_TESTS_SQLITE_RECORDING_H
@@ -175,7 +175,7 @@ static inline void write_moments(th_trajectory_writer *writer, int from, int to,
     }
 }
 
-// What the format promises: half a quantum in each coordinate, half a heading.
+// The format's precision: half a quantum in each coordinate, half a heading.
 static inline void assert_moment(const moment *m, const th_moment *got, double quantum) {
     assert_int_equal(m->number, got->number);
     assert_int_equal(m->count, got->count);

@@ -1,4 +1,4 @@
-// What several tests need: scenes from text, worlds, invariants, numbers, an allocator that counts.
+// Shared by tests: scenes from text, worlds, invariants, numbers, an allocator that counts.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SUPPORT_H
 #define TH_TESTS_SUPPORT_H

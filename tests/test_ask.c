@@ -1,6 +1,6 @@
 // Questions (throng/ask.h): each answer against a search over all agents or a figure worked out by hand, wrong use, and
 // several threads that ask at once. SPDX-License-Identifier: Apache-2.0
-#include "observe/kernel.h"
+#include "observe/density.h"
 #include "support.h"
 #include <limits.h>
 #include <pthread.h>

@@ -164,7 +164,7 @@ static int took_upper(const char *plan, const char *behave, uint64_t *hash) {
 // know the way go where they look for it.
 static void planners_lead_minds(void **state) {
     (void)state;
-    uint64_t guided, field, continuum, exploring;
+    uint64_t guided, field, continuum, exploring, quickest, usual;
     assert_int_equal(took_upper("groups.0.plan=guided", "groups.0.behave=hidac", &guided), 150);
     int upper = took_upper("groups.0.plan=field", "groups.0.behave=hidac", &field);
     assert_true(upper > 30 && upper < 120);
@@ -172,6 +172,11 @@ static void planners_lead_minds(void **state) {
     assert_int_not_equal(guided, field);
     assert_int_not_equal(continuum, field);
     assert_int_not_equal(continuum, guided);
+    // The usual planner weighs ways; a mind that does so itself has the shortest one unless the scene asks for it.
+    took_upper("groups.0.plan=quickest", "groups.0.behave=hidac", &quickest);
+    assert_int_not_equal(quickest, field);
+    took_upper("groups.0.plan={}", "groups.0.behave=hidac", &usual);
+    assert_int_equal(usual, field);
     upper = took_upper("groups.0.plan=guided",
                        "groups.0.behave={\"model\": \"hidac\", \"knows_all\": 0}", &exploring);
     assert_true(upper < 120);

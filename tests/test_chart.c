@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/canvas.h"
 #include "draw/chart.h"
+#include "observe/density.h"
+#include "observe/observer.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -262,7 +264,7 @@ static double lightness(th_colour c) { return 0.2126 * c.r + 0.7152 * c.g + 0.07
 
 static void denser_is_darker_also_in_grey(void **state) {
     (void)state;
-    const double middles[TH_DENSITY_CLASSES] = {0.1, 0.4, 0.6, 0.9, 2, 3, 5, 7, 9, 11};
+    const double middles[TH_DENSITY_CLASSES] = {0.1, 0.4, 0.6, 0.9, 2, 3, 5, 7.5, 9, 11};
     for (int i = 1; i < TH_DENSITY_CLASSES; ++i) {
         double lighter = lightness(th_class_colour(middles[i - 1], &th_density_classes));
         assert_true(lightness(th_class_colour(middles[i], &th_density_classes)) < lighter - 0.03);
@@ -272,6 +274,10 @@ static void denser_is_darker_also_in_grey(void **state) {
                      rgb(th_class_colour(0.1, &th_density_classes)));
     assert_int_equal(rgb(th_class_colour(0.311, &th_density_classes)),
                      rgb(th_class_colour(0.4, &th_density_classes)));
+    // The same bounds as findings and levels of service have.
+    for (int i = 0; i < TH_SERVICE_LEVELS - 1; ++i)
+        assert_near(th_density_bounds[i], th_services[0].bounds[i], 0);
+    assert_near(th_density_bounds[TH_SERVICE_LEVELS], (double)TH_PACKED, 0);
     for (int i = 1; i <= 100; ++i) {
         assert_true(lightness(th_colour_scale(i / 100.0)) >=
                     lightness(th_colour_scale((i - 1) / 100.0)));

@@ -136,6 +136,7 @@ static void list(void **state) {
     assert_holds(result->out, "social_force");
     assert_holds(result->out, "time_horizon");
     assert_holds(result->out, "position_x");
+    assert_holds(result->out, "uses move/hidac.panic; where no group has it: panic shows in");
     result = run(f, "list stages");
     assert_holds(result->out, "contact");
     assert_null(strstr(result->out, "time_horizon"));
@@ -231,20 +232,24 @@ static void check_warns_of_open_stairs(void **state) {
 // Doors that close nothing, or that no agent learns of, are told with their place and what to do.
 static void check_warns_of_doors(void **state) {
     static const struct {
-        const char *door, *warning;
+        const char *behave, *door, *warning;
     } cases[] = {
-        {"{\"line\": [[8, 2], [8, 3]]}", NULL},
-        {"{\"line\": [[8, 2.05], [8, 2.95]]}", NULL},
-        {"{\"line\": [[8, 5.5], [8, 7]]}", NULL},
-        {"{\"line\": [[8, 2.15], [8, 3]]}", "ends 0.15 m from the nearest wall and closes nothing: "
-                                            "people pass its end at (8.00, 2.15)"},
-        {"{\"line\": [[8.05, 4], [8.05, 5]]}", "lies along a wall that it does not open"},
-        {"{\"line\": [[20, 1], [20, 5]]}", "lies on the line of \"out\""},
-        {"{\"line\": [[20, 1], [20, 5]], \"closed\": true}",
+        {"hidac", "{\"line\": [[8, 2], [8, 3]]}", NULL},
+        {"route", "{\"line\": [[20, 1], [20, 5]]}", NULL},
+        {"hidac", "{\"line\": [[8, 2.05], [8, 2.95]]}", NULL},
+        {"hidac", "{\"line\": [[8, 5.5], [8, 7]]}", NULL},
+        {"hidac", "{\"line\": [[8, 2.15], [8, 3]]}",
+         "ends 0.15 m from the nearest wall and closes nothing: "
+         "people pass its end at (8.00, 2.15)"},
+        {"hidac", "{\"line\": [[8.05, 4], [8.05, 5]]}", "lies along a wall that it does not open"},
+        {"hidac", "{\"line\": [[20, 1], [20, 5]]}",
+         "lies on the line of \"out\": people with the behaviour hidac do not learn"},
+        {"hidac", "{\"line\": [[20, 1], [20, 5]], \"closed\": true}",
          "Exit \"out\" at (20.00, 3.00) is shut during the whole run"},
-        {"{\"id\": \"a\", \"line\": [[8, 2], [8, 3]]}, {\"line\": [[8, 2], [8, 3]]}",
+        {"hidac", "{\"id\": \"a\", \"line\": [[8, 2], [8, 3]]}, {\"line\": [[8, 2], [8, 3]]}",
          "lies on door \"a\""},
-        {"{\"line\": [[8, 2], [8, 3]]}, {\"line\": [[14, 0.5], [14, 1.5]]}", "parts no rooms"},
+        {"hidac", "{\"line\": [[8, 2], [8, 3]]}, {\"line\": [[14, 0.5], [14, 1.5]]}",
+         "parts no rooms"},
     };
     fixture *f = *state;
     char path[512], text[1024];
@@ -253,8 +258,9 @@ static void check_warns_of_doors(void **state) {
         snprintf(text, sizeof text,
                  "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 6]}, \"walls\": [[[8, 0], [8, "
                  "2]], [[8, 3], [8, 6]], [[14, 0], [14, 2]]]}], \"doors\": [%s], \"exits\": "
-                 "[{\"id\": \"out\", \"line\": [[20, 1], [20, 5]]}]}",
-                 cases[k].door);
+                 "[{\"id\": \"out\", \"line\": [[20, 1], [20, 5]]}], \"groups\": [{\"count\": 0, "
+                 "\"behave\": \"%s\"}]}",
+                 cases[k].door, cases[k].behave);
         write_text(path, text);
         const outcome *result = run(f, "check %s", path);
         assert_code(result, 0);
@@ -346,7 +352,7 @@ static void run_prints_json(void **state) {
     json_decref(object);
 }
 
-// What --json prints is what the folder keeps, and where it is.
+// --json prints the folder's summary and its path.
 static void json_is_the_summary(void **state) {
     fixture *f = *state;
     json_t *printed = run_json(f, "run hall.json --json --quiet --out same --max-time 3");
@@ -519,6 +525,33 @@ static void full_disk(void **state) {
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
+// Verbs that load scenes let them read files elsewhere when told so, and none waits for a pipe.
+static void links_and_pipes(void **state) {
+    fixture *f = *state;
+    program *p = &f->program;
+    assert_code(shell(p, "mkdir scenes && printf '1,1\n2,2\n' >far.csv && mkfifo pipe && "
+                         "printf '%%s' '{\"groups\": [{\"positions_file\": \"../far.csv\"}], "
+                         "\"run\": {\"max_time\": 1}}' >scenes/far.json"),
+                0);
+    static const char *const verbs[] = {"check scenes/far.json", "run scenes/far.json --out none",
+                                        "picture scenes/far.json --at 0 --out pictures",
+                                        "fd scenes/far.json --area 0,0,9,9 --out none",
+                                        "studio scenes/far.json --listen nowhere"};
+    for (size_t k = 0; k < sizeof verbs / sizeof *verbs; ++k) {
+        assert_code(throng(p, "%s", verbs[k]), 2);
+        assert_holds(p->last.error, "--allow-links");
+        bool served = strstr(verbs[k], "studio") != NULL; // loads, and finds no such address
+        assert_code(throng(p, "%s --allow-links", verbs[k]), served ? 3 : 0);
+    }
+    static const char *const waiting[] = {"studio pipe", "studio --plugin ./pipe", "info pipe",
+                                          "check pipe"};
+    for (size_t k = 0; k < sizeof waiting / sizeof *waiting; ++k) {
+        int code = throng(p, "%s", waiting[k])->code;
+        assert_true(code == 2 || code == 3);
+        assert_holds(p->last.error, "not a plain file");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help),
@@ -539,6 +572,7 @@ int main(void) {
         cmocka_unit_test(interrupt),
         cmocka_unit_test(bench_json),
         cmocka_unit_test(picture),
+        cmocka_unit_test(links_and_pipes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

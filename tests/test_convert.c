@@ -148,7 +148,7 @@ static void control_characters(void **state) {
     assert_non_null(strstr(f->out, "a\\x0ab"));
     assert_non_null(strstr(f->out, "\\xc2\\x9b 31m gro\xc3\x9f"));
     for (const char *at = f->out; *at; ++at) assert_true((unsigned char)*at >= ' ' || *at == '\n');
-    // What a scene says is told in errors too.
+    // Errors escape control characters of the scene's text too.
     write_text(f->sample, "{\"le\\u001b[2Jvels\": []}");
     check_run(f, "check sample.txt", 2, "", "le\\x1b[2Jvels");
 }
@@ -304,34 +304,38 @@ static void interrupt(void **state) {
 // disk.
 static void full_disk(void **state) {
     fixture *f = *state;
+    static const th_trajectory_format formats[] = {TH_TRAJECTORY_SQLITE, TH_TRAJECTORY_COMPACT,
+                                                   TH_TRAJECTORY_TEXT, TH_TRAJECTORY_HDF5};
     char to[128], big[128];
-    snprintf(to, sizeof to, "%s/to.sqlite", f->folder);
+    snprintf(to, sizeof to, "%s/to.file", f->folder);
     snprintf(big, sizeof big, "%s/big.txt", f->folder);
     FILE *file = fopen(big, "w");
     assert_non_null(file);
     fputs("# framerate: 10\n# id frame x/m y/m z/m\n", file);
-    for (int k = 0; k < 60000; ++k) fprintf(file, "%d %d %d.25 1 0\n", k % 50 + 1, k / 50, k % 50);
+    for (int k = 0; k < 60000; ++k)
+        fprintf(file, "%d %d %d.%d 1 0\n", k % 50 + 1, k / 50, k % 50, 1000 + 7919 * k % 9000);
     fclose(file);
     struct rlimit before, little;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     little = before;
-    little.rlim_cur = 200000;
-    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-    th_error error = {0};
-    th_trajectory *trajectory = NULL;
-    th_result opened = th_trajectory_open(big, &trajectory, &error);
-    th_result copied =
-        th_trajectory_copy(trajectory, to, TH_TRAJECTORY_SQLITE, false, NULL, NULL, &error);
-    setrlimit(RLIMIT_FSIZE, &before);
-    signal(SIGXFSZ, handler);
-    th_trajectory_close(trajectory);
-    assert_int_equal(opened, TH_OK);
-    assert_int_not_equal(copied, TH_OK);
-    assert_int_equal(access(to, F_OK), -1);
-    assert_null(strstr(error.message, "kept"));
-    assert_non_null(strstr(error.message, "nothing is left of it"));
-    assert_string_equal(error.file, to);
+    little.rlim_cur = 50000;
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; ++k) {
+        th_error error = {0};
+        th_trajectory *trajectory = NULL;
+        assert_int_equal(th_trajectory_open(big, &trajectory, &error), TH_OK);
+        void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+        th_result copied =
+            th_trajectory_copy(trajectory, to, formats[k], false, NULL, NULL, &error);
+        setrlimit(RLIMIT_FSIZE, &before);
+        signal(SIGXFSZ, handler);
+        th_trajectory_close(trajectory);
+        assert_int_not_equal(copied, TH_OK);
+        assert_int_equal(access(to, F_OK), -1);
+        assert_null(strstr(error.message, "kept"));
+        assert_non_null(strstr(error.message, "nothing is left of it"));
+        assert_string_equal(error.file, to);
+    }
 }
 
 int main(void) {

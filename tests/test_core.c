@@ -1,4 +1,4 @@
-// What the whole program uses: arenas, growing arrays, replaced files, clocks, the pool.
+// Tools of the whole program: arenas, growing arrays, replaced files, clocks, the pool.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "core/file.h"
@@ -77,7 +77,7 @@ static void arena_strings_and_arrays(void **state) {
     assert_int_equal(l.bytes, 0);
 }
 
-// What a world does: its arrays and itself from one arena, one look at `failed`, one release.
+// Memory as a world takes it: its arrays and itself from one arena, one look at `failed`, one release.
 typedef struct thing {
     th_arena arena;
     float *x, *y;

@@ -93,7 +93,7 @@ static void assert_same_as_file(const char *text, const char *file) {
     assert_string_equal(text, content);
 }
 
-// What users open is what the experiments run.
+// The scene files are the scenes that the experiments run.
 static void scenes_are_those_in_the_folder(void **state) {
     (void)state;
     th_corridor_people people = {th_experiment_choice(model_called("D-SF consistent")), 100.0};

@@ -1,4 +1,4 @@
-// What throng reads from experiments with people, against readings made by others from the same files: means per
+// throng's readings of experiments with people, against readings made by others from the same files: means per
 // run, speed by class of density, flow through bottlenecks. Excerpts are in tests/data/readings; where the whole files
 // lie beside the repository, those too. SPDX-License-Identifier: Apache-2.0
 #include "observe/survey.h"

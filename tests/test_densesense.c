@@ -13,7 +13,8 @@
 static th_densesense_params preset(const char *name) {
     th_model_def def = {.name = "densesense", .preset = name};
     th_model_choice choice;
-    assert_int_equal(th_model_choose(TH_STAGE_FILTER, &def, false, "filter", &choice, NULL), TH_OK);
+    assert_int_equal(th_model_choose(TH_STAGE_FILTER, &def, false, false, "filter", &choice, NULL),
+                     TH_OK);
     th_densesense_params p;
     memcpy(&p, choice.params, sizeof p);
     return p;

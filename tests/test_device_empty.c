@@ -78,7 +78,7 @@ static void walk_in_the_open(pair p, int model, int steps) {
     assert_within(d, UIC_JAM_STEP, "uic in the open");
 }
 
-// What is asked of an empty world.
+// Questions to an empty world.
 static void assert_empty(pair p) {
     th_world *worlds[2] = {p.cpu, p.device};
     for (int w = 0; w < 2; ++w) {

@@ -132,7 +132,7 @@ static const char mixed[] = TH_JSON(
         "walls": [[[12.3, 3], [12.3, 9]]]}],
     "exits": [{"id": "out", "line": [[30, 3], [30, 9]]}],
     "groups": [{"id": "a", "count": 60, "area": {"rect": [1, 1, 11, 11]}, "to": "out",
-        "radius": {"uniform": [0.15, 0.3]}, "move": {"model": "uic", "keep_side": 0.3}},
+        "radius": {"uniform": [0.15, 0.3]}, "move": {"model": "uic", "keep_side": 0.3, "lanes": 1}},
         {"id": "b", "count": 30, "area": {"rect": [14, 1, 22, 11]}, "to": "out",
         "move": "orca"},
         {"id": "c", "count": 12, "area": {"rect": [2, 1, 14, 11]}, "to": "out",
@@ -153,7 +153,7 @@ static const char floors[] = TH_JSON(
         "schedule": [ {"time": 1, "open": false}, {"time": 3, "open": true}]}],
     "groups": [{"id": "p", "level": "high", "count": 50,
         "area": {"rect": [19, 0.5, 26, 9.5]}, "to": "out", "move": {"model": "uic",
-        "keep_side": 0.2}}],
+        "keep_side": 0.2, "lanes": 2}}],
     "run": {"step": 0.05}});
 
 static void parts_agree(void **state) {
@@ -268,7 +268,7 @@ static void runs_repeat(void **state) {
     }
 }
 
-// What a crowd does, over all of its way: circle on an open plane whose grid follows it.
+// A crowd over all of its way: circle on an open plane whose grid follows it.
 static void circle_does_the_same(void **state) {
     (void)state;
     pair p = pair_of("scenes/uic/circle_1500.json");

@@ -4,8 +4,15 @@
 
 static th_way way_at(const hand_scene *hand, int target, int level, th_vec2 p) {
     const struct th_plan_scene *plan = hand->scene.plan;
-    th_walls walls = {hand->scene.walls, hand->scene.wall_count, hand->scene.wall_count,
-                      plan->door_closed, hand->scene.wall_grids, 0.0f};
+    th_walls walls = {hand->scene.walls,
+                      hand->scene.wall_count,
+                      hand->scene.wall_count,
+                      plan->door_closed,
+                      hand->scene.wall_grids,
+                      0.0f,
+                      NULL,
+                      0,
+                      false};
     return th_field_way(&plan->plans[0].graph, &walls, plan->plans[0].fields[target], level, p);
 }
 
@@ -108,8 +115,15 @@ static void gap_in_a_thin_wall(void **state) {
 // Follows the field for up to `seconds` at 1.3 m/s in steps of 0.05 s; never through a wall.
 static float walk(const hand_scene *hand, int target, int level, th_vec2 p, float seconds) {
     const struct th_plan_scene *plan = hand->scene.plan;
-    th_walls walls = {hand->scene.walls, hand->scene.wall_count, hand->scene.wall_count,
-                      plan->door_closed, hand->scene.wall_grids, 0.0f};
+    th_walls walls = {hand->scene.walls,
+                      hand->scene.wall_count,
+                      hand->scene.wall_count,
+                      plan->door_closed,
+                      hand->scene.wall_grids,
+                      0.0f,
+                      NULL,
+                      0,
+                      false};
     float distance = 0.0f;
     for (float time = 0.0f; time < seconds; time += 0.05f) {
         th_way way = way_at(hand, target, level, p);
@@ -170,8 +184,15 @@ static void never_through_a_wall(void **state) {
     }
     assert_true(arrived >= 295); // a few may start in pockets between the walls
     uint8_t none = 0;
-    th_walls walls = {hand->walls, hand->scene.wall_count, hand->scene.wall_count,
-                      &none,       hand->scene.wall_grids, 0.0f};
+    th_walls walls = {hand->walls,
+                      hand->scene.wall_count,
+                      hand->scene.wall_count,
+                      &none,
+                      hand->scene.wall_grids,
+                      0.0f,
+                      NULL,
+                      0,
+                      false};
     for (int i = 0; i < 20000; ++i) {
         th_vec2 p = {hand_random(&seed, 0.01f, 19.9f), hand_random(&seed, 0.01f, 19.9f)};
         th_way way = way_at(hand, target, 0, p);

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/density.h"
 #include "observe/findings.h"
-#include "observe/kernel.h"
 #include "observe/observer_parts.h"
 #include "support.h"
 #include "throng/run.h"
@@ -293,6 +292,29 @@ static void test_scene_findings_are_grouped(void **state) {
     th_scene_destroy(scene);
 }
 
+// Two rooms without a way between them, and in the right one a gap that is too narrow.
+static const char two_rooms[] = TH_JSON({
+    "levels": [{"walkable": [{"rect": [0, 0, 9, 10]}, {"rect": [10, 0, 30, 10]}],
+                "walls": [[[20, 0], [20, 4]], [[20, 4.3], [20, 8]]]}],
+    "exits": [{"id": "left", "line": [[0, 4], [0, 6]]}, {"id": "right", "line": [[30, 4], [30, 6]]}],
+    "groups": [{"id": "all", "count": 5, "area": {"rect": [%d, 1, %d, 9]}, "to": "%s"}]
+});
+
+static void test_gaps_concern_people_that_come_there(void **state) {
+    (void)state;
+    for (int right = 0; right < 2; ++right) {
+        char text[1024];
+        snprintf(text, sizeof text, two_rooms, right ? 12 : 2, right ? 16 : 6,
+                 right ? "right" : "left");
+        th_scene *scene = scene_of(text);
+        th_findings *findings;
+        assert_int_equal(th_scene_findings(scene, &findings, NULL), TH_OK);
+        assert_int_equal(has_kind(findings, TH_FINDING_CLOSED_GAP), right);
+        th_findings_destroy(findings);
+        th_scene_destroy(scene);
+    }
+}
+
 // The list of a watch at the end is that of a run, but for the words of the time.
 static void test_watch_and_run_agree(void **state) {
     (void)state;
@@ -376,6 +398,7 @@ int main(void) {
         cmocka_unit_test(test_accidents),
         cmocka_unit_test(test_calm_crowds),
         cmocka_unit_test(test_scene_findings_are_grouped),
+        cmocka_unit_test(test_gaps_concern_people_that_come_there),
         cmocka_unit_test(test_long_steps_are_told),
         cmocka_unit_test(test_watch_and_run_agree),
     };

@@ -15,7 +15,7 @@
 // way round beyond y = 6.
 typedef struct plan {
     double angle, y, thick, widths[3];
-    const char *move, *radius, *more;
+    const char *move, *radius, *more, *plan; // plan NULL: the default
     bool round;
 } plan;
 
@@ -54,8 +54,10 @@ static char *text_of(const plan *p) {
     to += sprintf(to, "}]%s, \"groups\": [{\"id\": \"all\", \"count\": 12, \"area\": ",
                   p->more ? p->more : "");
     put_rect(&to, p->angle, 0.5, 0.5, 3.4, 3.4);
-    sprintf(to, ", \"to\": \"out\", \"radius\": %s, \"rigid\": false, \"move\": \"%s\"}]}",
-            p->radius, p->move);
+    sprintf(to,
+            ", \"to\": \"out\", \"radius\": %s, \"rigid\": false, \"plan\": \"%s\", "
+            "\"move\": \"%s\"}]}",
+            p->radius, p->plan ? p->plan : "quickest", p->move);
     return text;
 }
 
@@ -103,7 +105,7 @@ static void watch(th_world *world, const plan *p, int *way, double *need) {
     }
 }
 
-// What is a way for an agent is decided by the body alone: the near gap for agents that fit, the way round for the
+// The body alone decides which ways an agent has: the near gap for agents that fit, the way round for the
 // rest.
 static void each_takes_what_fits(void **state) {
     (void)state;
@@ -114,6 +116,7 @@ static void each_takes_what_fits(void **state) {
                   .widths = {0.36 + 0.01 * (double)seed},
                   .move = "people",
                   .radius = "{\"uniform\": [0.18, 0.34]}",
+                  .plan = "field", // with "quickest" some who fit walk around the queue
                   .round = true};
         th_world *world = crowd_in(&p, seed, 1);
         int way[PEOPLE], through = 0, around = 0;

@@ -88,6 +88,23 @@ static void an_exit_shuts(void **state) {
     for (int k = 0; k < PLANS; ++k) all_agents_leave(format, plans[k], 20, 45.0);
 }
 
+// The near exit, or a door on its line, shuts while people queue there: all leave by the far one, none stays before the wall.
+static void an_exit_shuts_before_its_queue(void **state) {
+    (void)state;
+    static const char *const formats[] = {TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+            "exits": [{"id": "near", "line": [[3, 0], [5, 0]], "schedule": [[6, "close"]]},
+                {"id": "far", "line": [[17, 0], [19, 0]]}],
+            "groups": [{"area": {"rect": [1, 1, 7, 9]}, "count": 60, "to": ["near", "far"], "plan": "%s"}],
+            "run": {"step": 0.1}}),
+                  TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+            "doors": [{"id": "d", "line": [[3, 0], [5, 0]], "schedule": [[6, "close"]]}],
+            "exits": [{"id": "near", "line": [[3, 0], [5, 0]]}, {"id": "far", "line": [[17, 0], [19, 0]]}],
+            "groups": [{"area": {"rect": [1, 1, 7, 9]}, "count": 60, "to": ["near", "far"], "plan": "%s"}],
+            "run": {"step": 0.1}})};
+    for (int k = 0; k < PLANS; ++k)
+        for (int f = 0; f < 2; ++f) all_agents_leave(formats[f], plans[k], 60, 90.0);
+}
+
 // People wait before an exit that opens later, counted as people without a way, and then leave by it.
 static void an_exit_opens(void **state) {
     (void)state;
@@ -129,6 +146,7 @@ int main(void) {
         cmocka_unit_test(an_exit_too_narrow_is_refused),
         cmocka_unit_test(a_shut_exit_is_none),
         cmocka_unit_test(an_exit_shuts),
+        cmocka_unit_test(an_exit_shuts_before_its_queue),
         cmocka_unit_test(an_exit_opens),
         cmocka_unit_test(what_cannot_shut_is_refused),
     };

@@ -85,7 +85,7 @@ static const char door[] = TH_JSON(
     {"levels": [{"walkable": {"rect": [0, 0, 16, 10]}, "obstacles": [
         {"rect": [10, -1, 10.4, %g]}, {"rect": [10, %g, 10.4, 11]}]}],
       "exits": [{"id": "out", "line": [[16, 0], [16, 10]]}],
-      "groups": [{"id": "p", "count": 150, "area": {"rect": [0.3, 0.3, 9.5, 9.7]}, "to": "out",
+      "groups": [{"id": "p", "count": 150, "area": {"rect": [0.3, 0.3, 9.5, 9.7]}, "to": "out", "plan": "field",
         "move": {"model": "hidac" %s}}], "run": {"step": 0.04, "duration": 400}});
 
 typedef struct jam {
@@ -511,6 +511,28 @@ static void ability_and_panic_change_the_gait(void **state) {
     assert_near(slow.late, 0.5 * 1.2 * 1.3, 1e-3);
 }
 
+// Whatever speed, ability and panic are allowed, no state of it counts as impossible.
+static void fast_agents_are_possible(void **state) {
+    (void)state;
+    for (int speed = 3; speed <= 9; speed += 3) {
+        char json[700];
+        snprintf(json, sizeof json,
+                 TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 60, 6]}}],
+                     "exits": [{"id": "out", "line": [[60, 0], [60, 6]]}],
+                     "groups": [{"id": "p", "count": 20, "area": {"rect": [1, 1, 10, 5]}, "speed": %d, "to": "out",
+                         "move": {"model": "hidac", "panic": 1, "panic_speed": 3, "speed_factor": 2}}],
+                     "run": {"step": 0.05}}),
+                                                            speed);
+        th_scene *scene;
+        th_world *world = world_with(&scene, 1, json);
+        run_to_end(world, 60.0);
+        th_statistics s = th_world_statistics(world);
+        assert_int_equal(s.left, 20);
+        assert_int_equal(s.repairs, 0);
+        end(scene, world);
+    }
+}
+
 // Does an agent turn for a body whose middle is `ahead` in front of it?
 static bool turns_for_body(double ahead, double range) {
     char json[1024];
@@ -669,6 +691,7 @@ int main(void) {
         cmocka_unit_test(the_rectangle_follows_the_density),
         cmocka_unit_test(the_direction_is_the_weighted_sum),
         cmocka_unit_test(ability_and_panic_change_the_gait),
+        cmocka_unit_test(fast_agents_are_possible),
         cmocka_unit_test(the_fallen_count_within_their_range),
         cmocka_unit_test(small_displacements_hold_no_agent_up),
         cmocka_unit_test(values_that_do_not_fit_are_refused),

@@ -1,4 +1,4 @@
-// What drives a person, as models tell it: right, and without changing anything. SPDX-License-Identifier: Apache-2.0
+// Influences on an agent, as models report them: right, and without changing anything. SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "throng/live.h"
 #include "throng/model.h"
@@ -313,7 +313,7 @@ static void unit_mass_models_tell_their_accelerations(void **state) {
     }
 }
 
-// What is told to come out is the velocity of the next step, which is one sub-step long.
+// The reported result is the velocity of the next step, which is one sub-step long.
 static void velocities_told_are_those_of_the_next_step(void **state) {
     (void)state;
     static const struct {

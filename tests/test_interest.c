@@ -87,7 +87,7 @@ static void refractory_time(void **state) {
     assert_int_equal(looks_after(eager, "", 26.0, 1), 3);
 }
 
-// What a wall hides has no effect.
+// Places behind a wall have no effect.
 static void behind_a_wall(void **state) {
     (void)state;
     const char *eager = TH_JSON({"model": "interest", "browse_rate": 100, "attract_rate": 100,

@@ -147,6 +147,20 @@ static void known_limits_are_told(void **state) {
     assert_true(th_model_limits_of("no such model", "none").door < 0.0f);
 }
 
+typedef struct told {
+    const char *text, *says; // NULL: nothing
+} told;
+
+static void check_cases(const told *cases, int count) {
+    for (int k = 0; k < count; ++k) {
+        th_doubt doubt = {0};
+        int found = doubts_about(cases[k].text, &doubt);
+        if (found != (cases[k].says != NULL) ||
+            (found > 0 && (!doubt.no_effect || !strstr(doubt.text, cases[k].says))))
+            fail_msg("case %d: %d doubts: %s", k, found, doubt.text);
+    }
+}
+
 // Scene data, and ground, that no group's models read; elements for people that are not there.
 static void what_has_no_effect_is_told(void **state) {
     (void)state;
@@ -157,9 +171,7 @@ static void what_has_no_effect_is_told(void **state) {
 #define STROKE(to) ", \"guidance\": [{\"line\": [[2, 4], [9, 4]]" to "}]"
 #define SHOP ", \"interests\": [{\"layer\": \"a\", \"area\": {\"rect\": [9, 0, 12, 2]}}]"
 #define ZONE ", \"zones\": [{\"area\": {\"rect\": [9, 0, 12, 2]}, \"discomfort\": 2}]"
-    const struct {
-        const char *text, *says; // NULL: nothing
-    } cases[] = {
+    const told cases[] = {
         {HALL("", ""), NULL},
         {HALL("", STROKE("")), "\"guidance\" has no effect: no group uses the plan \"guided\""},
         {HALL(", \"plan\": \"guided\"", STROKE("")), NULL},
@@ -176,21 +188,83 @@ static void what_has_no_effect_is_told(void **state) {
          "the behaviour \"interest\" has no effect: the scene has no \"interests\""},
         {HALL("", ZONE), "the discomfort of \"zones\" has no effect: no group plans with"},
         {HALL(", \"plan\": \"continuum\"", ZONE), NULL},
+        {HALL(", \"behave\": \"interest\"",
+              ", \"interests\": [{\"from\": 4000, \"area\": {\"rect\": [9, 0, 12, 2]}}]"),
+         "the interest \"interest0\" has no effect: it begins at 4000 s and the run ends at 3600 "
+         "s"},
     };
-    for (int k = 0; k < TH_COUNT_OF(cases); ++k) {
-        th_doubt doubt = {0};
-        int count = doubts_about(cases[k].text, &doubt);
-        if (count != (cases[k].says != NULL) ||
-            (count > 0 && (!doubt.no_effect || !strstr(doubt.text, cases[k].says))))
-            fail_msg("case %d: %d doubts: %s", k, count, doubt.text);
-    }
+    check_cases(cases, TH_COUNT_OF(cases));
+}
+
+// Values of a group, models in their place, changes of doors, goals and zones.
+static void idle_values_are_told(void **state) {
+    (void)state;
+#define OF(group, more)                                                                            \
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 8]}}], \"exits\": [{\"id\": \"east\", "    \
+    "\"line\": [[20, 2], [20, 6]]}, {\"id\": \"west\", \"line\": [[0, 2], [0, 6]]}], \"groups\": " \
+    "[{" group "}]" more "}"
+#define PEOPLE "\"count\": 3, \"to\": \"east\""
+#define DOOR(changes)                                                                          \
+    OF(PEOPLE, ", \"doors\": [{\"id\": \"gate\", \"line\": [[10, 0], [10, 8]], \"schedule\": " \
+               "[" changes "]}]")
+#define MIND(params) OF(PEOPLE ", \"behave\": {\"model\": \"hidac\", " params "}", "")
+#define GOAL ", \"waypoints\": [{\"id\": \"spot\", \"area\": {\"rect\": [9, 3, 11, 5]}}]"
+#define DISCOMFORT(to) \
+    ", \"zones\": [{\"area\": {\"rect\": [9, 0, 12, 2]}, \"discomfort\": 2, \"to\": \"" to "\"}]"
+    const told cases[] = {
+        {OF("\"count\": 3, \"route\": []", ""), NULL},
+        {OF("\"count\": 3, \"route\": [], \"plan\": \"roadmap\"", ""),
+         "the plan \"roadmap\" has no effect: the group has nowhere to go"},
+        {OF("\"count\": 3, \"route\": [], \"filter\": \"densesense\"", ""),
+         "the filter \"densesense\" has no effect"},
+        {OF("\"count\": 3, \"own_goal\": \"mirror_x\", \"plan\": \"roadmap\"", ""), NULL},
+        {OF(PEOPLE ", \"rigid\": true", ""), NULL},
+        {OF(PEOPLE ", \"rigid\": true, \"move\": \"orca\"", ""), "\"rigid\" has no effect"},
+        {OF("\"positions\": [[3, 4]], \"area\": {\"rect\": [1, 1, 9, 7]}", ""),
+         "\"area\" has no effect"},
+        {OF("\"source\": {\"rate\": 1, \"from\": 3599}", ""), NULL},
+        {OF("\"source\": {\"rate\": 1, \"from\": 3600}", ""),
+         "the source has no effect: it begins at 3600 s and the run ends at 3600 s"},
+        {OF("\"source\": {\"rate\": 1, \"from\": 60}", ", \"run\": {\"duration\": 50}"),
+         "the run ends at 50 s"},
+        {DOOR("[5, \"close\"], [9, \"open\"]"), NULL},
+        {DOOR("[5, \"open\"]"), "door \"gate\": \"open\" at 5 s has no effect: it is then open"},
+        {DOOR("[5, \"close\"], [9, \"close\"]"),
+         "\"close\" at 9 s has no effect: it is then closed"},
+        {DOOR("[4000, \"close\"]"), "\"close\" at 4000 s has no effect: the run ends at 3600 s"},
+        {OF(PEOPLE, GOAL), "\"spot\" has no effect: no group goes there"},
+        {OF("\"count\": 3, \"route\": [\"spot\", \"east\"]", GOAL), NULL},
+        {OF(PEOPLE, ", \"zones\": [{\"area\": {\"rect\": [9, 0, 12, 2]}}]"),
+         "zone \"zone0\" has no effect"},
+        {OF(PEOPLE, ", \"zones\": [{\"area\": {\"rect\": [9, 0, 12, 2]}, \"speed\": 0.5}]"), NULL},
+        {OF(PEOPLE ", \"plan\": \"guided\"", DISCOMFORT("east")), NULL},
+        {OF(PEOPLE ", \"plan\": \"guided\"", DISCOMFORT("west")),
+         "zone \"zone0\" has no effect: no group that heeds it goes to \"west\""},
+        {OF(PEOPLE ", \"plan\": \"continuum\"", DISCOMFORT("east")), "\"to\" has no effect"},
+        {OF(PEOPLE ", \"behave\": \"undecided\"", ""), "nothing to visit but exits"},
+        {OF("\"count\": 3, \"route\": [\"spot\", \"east\"], \"behave\": \"undecided\"", GOAL),
+         NULL},
+        {OF("\"count\": 3, \"route\": [\"spot\", \"east\"], \"behave\": {\"model\": "
+            "\"undecided\", \"share\": 0}",
+            GOAL),
+         "its share is 0"},
+        {MIND("\"alarm_time\": 5"), NULL},
+        {MIND("\"alarm_time\": 5000"), "the alarm has no effect: it sounds at 5000 s"},
+        {MIND("\"alarm_time\": 5, \"alarm_share\": 0"),
+         "the alarm has no effect: alarm_share is 0"},
+        {MIND("\"alarm_time\": 5, \"alarm_radius\": 9, \"alarm_level\": 3"),
+         "alarm_level is 3, and the last level is 0"},
+        {MIND("\"followers\": 0.5"), "\"followers\" has no effect: all know the way"},
+        {MIND("\"followers\": 0.5, \"knows_all\": 0.5"), NULL},
+    };
+    check_cases(cases, TH_COUNT_OF(cases));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_agents_arrive),          cmocka_unit_test(stuck_agents_are_named),
         cmocka_unit_test(models_are_exchanged),       cmocka_unit_test(known_limits_are_told),
-        cmocka_unit_test(what_has_no_effect_is_told),
+        cmocka_unit_test(what_has_no_effect_is_told), cmocka_unit_test(idle_values_are_told),
     };
     program_begin(&p);
     int failed = cmocka_run_group_tests_name("judge", tests, NULL, NULL);

@@ -219,6 +219,28 @@ static void walls_across_the_strip(void **state) {
     th_scene_destroy(scene);
 }
 
+// `--set strips.0.width` is the key of the strip; that of a door is the length of its line.
+static void the_width_can_be_overridden(void **state) {
+    (void)state;
+    static const char *const overrides[] = {"strips.0.width=2.5", "measure.lines.0.width=3"};
+    const th_scene_options options = {.overrides = overrides, .override_count = 2};
+    static const char text[] = TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 20, 6]}}],
+                 "measure": {"lines": [{"line": [[10, 2], [10, 4]]}]},
+                 "strips": [{"line": [[1, 3], [19, 3]], "width": 5}]});
+    th_scene *scene = NULL;
+    th_error error = {0};
+    if (th_scene_load_json(text, strlen(text), "strip", NULL, &options, &scene, &error) != TH_OK)
+        fail_msg("%s: %s", error.path, error.message);
+    int count = 0;
+    const th_strip *strips = th_scene_items(scene, "strips", &count);
+    assert_int_equal(count, 1);
+    assert_near(strips[0].width, 2.5, 0);
+    assert_near(strips[0].line.length, 18, 1e-5);
+    const th_line *line = &th_scene_view_of(scene)->measure_lines[0].line;
+    assert_near(hypotf(line->b.x - line->a.x, line->b.y - line->a.y), 3, 1e-5);
+    th_scene_destroy(scene);
+}
+
 // The track follows walls that do not run along the line; its width is a part of the free width.
 static void track(void **state) {
     (void)state;
@@ -563,6 +585,7 @@ int main(void) {
         cmocka_unit_test(published_field),
         cmocka_unit_test(direction_in_the_world),
         cmocka_unit_test(walls_in_the_strip),
+        cmocka_unit_test(the_width_can_be_overridden),
         cmocka_unit_test(track),
         cmocka_unit_test(share_fades),
         cmocka_unit_test(let_go),

@@ -280,7 +280,7 @@ static void killed_at_random_moments(void **state) {
     assert_true(cut_texts <= 1);
 }
 
-// What a checkpoint relies on: after a flush everything is there, whatever happens next.
+// Checkpoints rely on this: after a flush everything is there, whatever happens next.
 static void flushed_frames_survive(void **state) {
     reference *r = *state;
     for (int k = 0; k < FORMATS; ++k) {

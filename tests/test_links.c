@@ -132,7 +132,7 @@ static void no_plain_files(void **state) {
     snprintf(link, sizeof link, "%s/zero.csv", p->scenes);
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_int_equal(symlink("/dev/zero", link), 0);
-    const char *odd[] = {pipe, link, "/proc/self/status", p->top};
+    const char *odd[] = {"/proc/self/status", link, pipe, p->top};
     for (size_t k = 0; k < sizeof odd / sizeof *odd; ++k) {
         th_error error = {0};
         th_scene *scene = NULL;
@@ -147,6 +147,8 @@ static void no_plain_files(void **state) {
         if (k < 3) assert_non_null(strstr(error.message, "not a plain file"));
         size_t size;
         assert_null(th_file_content(odd[k], &size, &error));
+        assert_int_equal(th_plugin_load(odd[k], &error), TH_NO_FILE);
+        assert_string_equal(error.message, "cannot be read: not a plain file");
     }
 }
 

@@ -127,7 +127,7 @@ static void redraws(void **state) {
     }
 }
 
-// What cannot act is refused, and the old value stays.
+// Values that cannot act are refused, and the old value stays.
 static void refuses(void **state) {
     (void)state;
     th_scene *scene;
@@ -166,11 +166,120 @@ static void goes_on(void **state) {
     th_scene_destroy(changed);
 }
 
+// ---- every parameter of every model
+
+// A hall of three rooms with a door that shuts, places, strokes, strips and uneven ground, so that most parameters matter.
+static th_scene *busy_scene(const th_model *model, const th_param_info *param, double value) {
+    char json[4000], choice[200];
+    snprintf(choice, sizeof choice, "{\"model\": \"%s\"%s%s%s%.17g}", model->name,
+             param ? ", \"" : "", param ? param->name : "", param ? "\": " : "",
+             param ? value : 0.0);
+    if (!param) snprintf(choice, sizeof choice, "\"%s\"", model->name);
+    snprintf(
+        json, sizeof json,
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 24, 12]},
+            "walls": [[[12, 0], [12, 5]], [[12, 6.5], [12, 12]], [[18, 0], [18, 4]], [[18, 8], [18, 12]]]}],
+            "doors": [{"id": "gate", "line": [[18, 4], [18, 8]], "closed": true, "schedule": [[2, "open"], [4, "close"]]}],
+            "zones": [{"area": {"rect": [3, 3, 6, 6]}, "discomfort": 2, "speed": 0.8}],
+            "interests": [{"area": {"rect": [5, 10, 8, 12]}}],
+            "guidance": [{"line": [[2, 2], [8, 9], [12, 6]]}],
+            "strips": [{"line": [[2, 6], [22, 6]], "width": 4}],
+            "waypoints": [{"id": "a", "area": {"rect": [9, 1, 11, 4]}}, {"id": "b", "area": {"rect": [13, 8, 16, 11]}}],
+            "exits": [{"id": "out", "line": [[24, 2], [24, 10]]}, {"id": "in", "line": [[0, 2], [0, 10]]}],
+            "groups": [{"id": "first", "count": 40, "area": {"rect": [1, 1, 10, 11]}, "route": [["a", "b"], "b", "out"], "%s": %s},
+                {"id": "others", "count": 15, "area": {"rect": [13, 1, 17, 11]}, "to": "in"}],
+            "run": {"duration": 100}}),
+                                                                  th_stage_name(model->stage),
+                                                                  choice);
+    th_error error = {0};
+    th_scene *scene = NULL;
+    th_scene_load_json(json, strlen(json), "busy", NULL, NULL, &scene, &error);
+    return scene; // NULL: the value does not fit the others
+}
+
+enum { LIVE_STEPS = 40 };
+
+// The parameter is set before the first step; NULL: none.
+static uint64_t hash_after(th_scene *scene, const char *param, double value, bool *refused) {
+    th_world *world = world_of(scene, 1, 5);
+    th_error error = {0};
+    if (param) *refused = th_world_set_param(world, 0, param, value, &error) != TH_OK;
+    th_world_step(world, LIVE_STEPS);
+    uint64_t hash = th_world_hash(world);
+    th_world_destroy(world);
+    return hash;
+}
+
+// UIC's cells keep the size that the world was made with, which follows from d_min.
+static bool acts_in_part(const th_model *model, const char *param) {
+    return strcmp(model->name, "uic") == 0 && strcmp(param, "d_min") == 0;
+}
+
+static void a_name_of_two_models_is_refused(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 9, 9]}}], "exits": [{"id": "out", "line": [[9, 2], [9, 8]]}],
+         "groups": [{"count": 2, "area": {"rect": [1, 1, 8, 8]}, "to": "out", "plan": "quickest", "move": "people"}]}));
+    th_world *world = world_of(scene, 1, 1);
+    th_error error = {0};
+    assert_int_equal(th_world_set_param(world, 0, "sight", 5, &error), TH_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "quickest.sight or people.sight"));
+    assert_int_equal(th_world_set_param(world, 0, "people.sight", 5, &error), TH_OK);
+    assert_int_equal(th_world_set_param(world, 0, "quickest.sight", 5, &error), TH_OK);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Set in a world that has not stepped, the value acts as the scene's own does, or it is refused.
+static void check_param(th_scene *usual, uint64_t before, const th_model *model,
+                        const th_param_info *info, double value, bool *acts) {
+    th_scene *given = busy_scene(model, info, value);
+    if (!given) return;
+    uint64_t wanted = hash_after(given, NULL, 0.0, NULL);
+    th_scene_destroy(given);
+    if (wanted == before) return;
+    *acts = true;
+    bool refused = false;
+    char name[100]; // several models of the group may have the parameter
+    snprintf(name, sizeof name, "%s.%s", model->name, info->name);
+    uint64_t hash = hash_after(usual, name, value, &refused);
+    if (!refused && hash != wanted && (hash == before || !acts_in_part(model, info->name)))
+        fail_msg("%s %s: %s = %g set in a world is not what it is in the scene%s",
+                 th_stage_name(model->stage), model->name, info->name, value,
+                 hash == before ? ", and does nothing" : "");
+}
+
+static void every_parameter_acts_live(void **state) {
+    (void)state;
+    int count, all = 0, seen = 0;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; m < count; ++m) {
+        if (models[m]->internal || models[m]->param_count == 0) continue;
+        th_scene *usual = busy_scene(models[m], NULL, 0.0);
+        assert_non_null(usual);
+        uint64_t before = hash_after(usual, NULL, 0.0, NULL);
+        for (int p = 0; p < models[m]->param_count; ++p) {
+            const th_param_info *info = &models[m]->params[p];
+            const double values[] = {info->max, info->min, 0.5 * (info->min + info->max)};
+            bool acts = false;
+            for (int v = 0; v < 3 && !acts; ++v)
+                check_param(usual, before, models[m], info, values[v], &acts);
+            ++all;
+            seen += acts;
+        }
+        th_scene_destroy(usual);
+    }
+    print_message("  %d of %d parameters matter in this scene\n", seen, all);
+    assert_true(seen > 200);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(redraws),
         cmocka_unit_test(refuses),
         cmocka_unit_test(goes_on),
+        cmocka_unit_test(a_name_of_two_models_is_refused),
+        cmocka_unit_test(every_parameter_acts_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,8 +62,8 @@ static void structs_agree(void **state) {
                      sizeof(th_keep_side_params) / sizeof(float));
     th_model_choice choice;
     th_model_def def = {.name = "orca"};
-    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, false, "groups[0].move", &choice, NULL),
-                     TH_OK);
+    assert_int_equal(
+        th_model_choose(TH_STAGE_MOVE, &def, false, false, "groups[0].move", &choice, NULL), TH_OK);
     th_orca_params params;
     memcpy(&params, choice.params, sizeof params);
     assert_float_equal(params.time_horizon, 2.0f, 0);
@@ -79,7 +79,8 @@ static void every_preset(void **state) {
             th_model_def def = {.name = models[i]->name, .preset = models[i]->presets[k].name};
             th_model_choice choice;
             th_error error = {0};
-            if (th_model_choose(models[i]->stage, &def, false, "move", &choice, &error) != TH_OK)
+            if (th_model_choose(models[i]->stage, &def, false, false, "move", &choice, &error) !=
+                TH_OK)
                 fail_msg("%s", error.message);
         }
     assert_int_equal(models[TH_MOVE_SOCIAL_FORCE]->preset_count, 2);
@@ -94,7 +95,8 @@ static void values_on_top_of_presets(void **state) {
     th_model_def def = {
         .name = "social_force", .preset = "menge_soft", .params = &substep, .param_count = 1};
     th_model_choice choice;
-    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, false, "move", &choice, NULL), TH_OK);
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, false, false, "move", &choice, NULL),
+                     TH_OK);
     th_social_force_params params;
     memcpy(&params, choice.params, sizeof params);
     assert_float_equal(params.substep, 0.02f, 1e-7);
@@ -104,8 +106,9 @@ static void values_on_top_of_presets(void **state) {
 static void expect(const th_model_def *def, const char *path, const char *message) {
     th_model_choice choice;
     th_error error = {0};
-    assert_int_equal(th_model_choose(TH_STAGE_MOVE, def, false, "groups[2].move", &choice, &error),
-                     TH_BAD_SCENE);
+    assert_int_equal(
+        th_model_choose(TH_STAGE_MOVE, def, false, false, "groups[2].move", &choice, &error),
+        TH_BAD_SCENE);
     assert_string_equal(error.path, path);
     assert_string_equal(error.message, message);
 }

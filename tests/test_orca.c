@@ -367,7 +367,7 @@ static void touched_walls_hold(void **state) {
 
 static th_vec2 mirrored(th_vec2 v) { return th_v(-v.x, v.y); }
 
-// What holds on the left of an edge holds on its right: a wall edge and its mirror image have mirrored lines.
+// Both sides of an edge are treated alike: a wall edge and its mirror image have mirrored lines.
 static void wall_lines_mirror(void **state) {
     (void)state;
     unsigned seed = 23;

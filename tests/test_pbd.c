@@ -14,9 +14,9 @@
 static void parameters_are_the_published_ones_and_begin_with_contact(void **state) {
     (void)state;
     th_model_choice choice;
-    assert_int_equal(
-        th_model_choose(TH_STAGE_MOVE, &(th_model_def){.name = "pbd"}, false, "", &choice, NULL),
-        TH_OK);
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &(th_model_def){.name = "pbd"}, false, false,
+                                     "", &choice, NULL),
+                     TH_OK);
     th_pbd_params p;
     memcpy(&p, choice.params, sizeof p);
     // alpha = 0.0385 at 1/48 s.
@@ -29,7 +29,7 @@ static void parameters_are_the_published_ones_and_begin_with_contact(void **stat
     // As printed: sideways only, and nothing that throng added.
     assert_int_equal(th_model_choose(TH_STAGE_MOVE,
                                      &(th_model_def){.name = "pbd", .preset = "weiss2017"}, false,
-                                     "", &choice, NULL),
+                                     false, "", &choice, NULL),
                      TH_OK);
     memcpy(&p, choice.params, sizeof p);
     assert_true(p.lr_mode == (float)TH_PBD_TANGENTIAL && p.contact_margin == 1.0f);
@@ -120,6 +120,27 @@ static void avoidance_falls_with_the_time_to_collision(void **state) {
         double taken = 0.5 * each * exp(-tilde * tilde / 20.0) * h;
         assert_near(th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f).x, -taken, 2e-3 * taken);
     }
+}
+
+// The quick question, asked of displacements, has the answer of the whole one, from any side.
+static void both_ask_the_same_of_a_meeting(void **state) {
+    (void)state;
+    const float h = 1.0f / 48.0f;
+    int meetings = 0, count = 0;
+    for (int from = 0; from < 16; ++from)
+        for (int way = 0; way < 16; ++way, ++count) {
+            double a = 0.41 * from, b = 0.13 + 0.39 * way;
+            th_vec2 x = {(float)(2.0 * cos(a)), (float)(2.0 * sin(a))};
+            th_vec2 v = {(float)(1.3 * cos(b)), (float)(1.3 * sin(b))};
+            bool meets = th_pbd_meet(x, v, 0.5f).meets > 0.0f;
+            assert_int_equal(th_pbd_going_to_meet(x, th_scale(h, v), 0.5f, TH_PBD_SLOWEST * h * h),
+                             meets);
+            meetings += meets;
+        }
+    assert_true(meetings > 10 && meetings < count / 2); // 8 % of the ways
+    // Slow along x alone, quick along y.
+    assert_true(
+        th_pbd_going_to_meet(th_v(0.0f, 2.0f), th_v(0.0f, -h), 0.5f, TH_PBD_SLOWEST * h * h));
 }
 
 // An agent that is stopped leans and eases, one that walks at full speed does neither.
@@ -535,6 +556,7 @@ int main(void) {
         cmocka_unit_test(contact_pushes_along_and_friction_holds_across),
         cmocka_unit_test(avoidance_goes_on_with_the_motion_begun),
         cmocka_unit_test(avoidance_falls_with_the_time_to_collision),
+        cmocka_unit_test(both_ask_the_same_of_a_meeting),
         cmocka_unit_test(a_stopped_agent_leans_and_eases),
         cmocka_unit_test(a_drive_into_a_wall_goes_along_it),
         cmocka_unit_test(walls_hold_on_their_line_and_at_their_corners),

@@ -35,9 +35,9 @@ static uint64_t passed(int count, double half_width, const char *move, double ti
         "exits": [{"id": "w", "line": [[-30, %g], [-30, %g]]}, {"id": "e",
             "line": [[30, %g], [30, %g]]}],
         "groups": [{"id": "a", "count": %d, "area": {"rect": [-14, -4, -4, 4]},
-            "to": "e", "radius": 0.25, "speed": 1.4, "move": {"model": "pbd"%s}},
+            "to": "e", "radius": 0.25, "speed": 1.4, "plan": "field", "move": {"model": "pbd"%s}},
             {"id": "b", "count": %d, "area": {"rect": [4, -4, 14, 4]}, "to": "w",
-            "radius": 0.25, "speed": 1.4, "move": {"model": "pbd"%s}}],
+            "radius": 0.25, "speed": 1.4, "plan": "field", "move": {"model": "pbd"%s}}],
         "run": {"step": 0.1}});
     snprintf(text, sizeof text, format, -half_width, half_width, -half_width, half_width,
              -half_width, half_width, count, move, count, move);

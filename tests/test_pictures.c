@@ -331,7 +331,7 @@ static th_scene *with_shapes(const char *obstacles, const char *interest, th_err
     return scene;
 }
 
-// What is dark in a PNG: a block with a hole, and a disc whose steps become straight.
+// The dark parts of a PNG: a block with a hole, and a disc whose steps become straight.
 static void areas(void **state) {
     (void)state;
     uint8_t ring[8 * 4 * 2], disc[40 * 40];
@@ -457,7 +457,7 @@ static void messages(void **state) {
 #define CORNERS "\"corners\": [[0, 0], [8, 4]]"
     refused("{" CORNERS "}", TH_BAD_SCENE, "pictures[0].file", "needs a \"file\"");
     refused("{\"file\": \"none.png\", " CORNERS "}", TH_NO_FILE, "pictures[0].file", "none.png");
-    refused("{\"file\": \"no.png\", " CORNERS "}", TH_BAD_SCENE, "pictures[0].file", "no PNG");
+    refused("{\"file\": \"no.png\", " CORNERS "}", TH_BAD_SCENE, "pictures[0].file", "not a PNG");
     refused("{\"file\": \"a.png\"}", TH_BAD_SCENE, "pictures[0]", "\"corners\"");
     refused("{\"file\": \"a.png\", \"corners\": [[3, 0], [3, 4]]}", TH_BAD_SCENE,
             "pictures[0].corners", "two opposite");

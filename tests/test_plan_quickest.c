@@ -6,19 +6,22 @@
 
 // ---- formulas
 
+static float crowd_speed(float density, float along) {
+    return th_crowd_pace(th_crowd_drag(density), along);
+}
+
 static void speeds(void **state) {
     (void)state;
     const float free_speed = (float)TH_WEIDMANN_FREE_SPEED;
-    assert_float_equal(th_crowd_speed(0.0f, 0.0f), 1.0f, 1e-6f);
+    assert_float_equal(crowd_speed(0.0f, 0.0f), 1.0f, 1e-6f);
     // Those who walk my way at my speed cost nothing, however dense they are.
-    assert_float_equal(th_crowd_speed(3.0f, 1.0f), 1.0f, 1e-6f);
+    assert_float_equal(crowd_speed(3.0f, 1.0f), 1.0f, 1e-6f);
     // Among those who stand, Weidmann's speed: 0.61 m/s at 2 people/m2.
-    assert_float_equal(free_speed * th_crowd_speed(2.0f, 0.0f), 0.61f, 0.01f);
+    assert_float_equal(free_speed * crowd_speed(2.0f, 0.0f), 0.61f, 0.01f);
     // Oncoming ones cost twice as much speed as standing ones.
-    float standing = 1.0f - th_crowd_speed(1.0f, 0.0f),
-          oncoming = 1.0f - th_crowd_speed(1.0f, -1.0f);
+    float standing = 1.0f - crowd_speed(1.0f, 0.0f), oncoming = 1.0f - crowd_speed(1.0f, -1.0f);
     assert_float_equal(oncoming, 2.0f * standing, 1e-5f);
-    assert_float_equal(th_crowd_speed(9.0f, -1.0f), TH_QUICKEST_LEAST, 1e-6f);
+    assert_float_equal(crowd_speed(9.0f, -1.0f), TH_QUICKEST_LEAST, 1e-6f);
 }
 
 static void queues(void **state) {
@@ -253,6 +256,30 @@ static double value_of(const th_world *world, const char *name) {
     return 0.0;
 }
 
+// The count is spread around agents, stays whole, and does not pass a wall.
+static void walls_part_the_count(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 8, 6]}, "walls": [[[4, 0], [4, 4]]]}],
+        "exits": [{"id": "east", "line": [[8, 1], [8, 5]]}],
+        "groups": [{"positions": [[3.5, 1], [3, 2], [3.7, 1.5]], "to": "east", "plan": "quickest",
+            "speed": 0.01}],
+        "run": {"step": 0.1}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    const th_quickest *s = world->model_state[TH_PLAN_QUICKEST];
+    double people = 0.0, beyond = 0.0, area = (double)(s->nodes.spacing * s->nodes.spacing);
+    for (int i = 0; i < s->nodes.count; ++i) {
+        th_vec2 p = th_node_position(&s->nodes, &s->nodes.levels[0], i);
+        people += area * (double)s->density[i];
+        if (p.x > 4.0f && p.y < 2.0f) beyond = fmax(beyond, (double)s->density[i]);
+    }
+    assert_true(fabs(people - 3.0) < 1e-3);
+    assert_true(beyond < 0.01); // without the wall 0.8 /m2
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // Every field once a second, and no step with more than its share.
 static void work_is_spread_over_steps(void **state) {
     (void)state;
@@ -309,6 +336,7 @@ int main(void) {
         cmocka_unit_test(alone_as_by_the_shortest_way),
         cmocka_unit_test(around_standing_agents),
         cmocka_unit_test(over_the_width_of_an_exit),
+        cmocka_unit_test(walls_part_the_count),
         cmocka_unit_test(work_is_spread_over_steps),
         cmocka_unit_test(doors_that_shut_are_left),
         cmocka_unit_test(any_threads),

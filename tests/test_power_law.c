@@ -139,7 +139,7 @@ static void two_groups_pass(void **state) {
     th_scene_destroy(scene);
 }
 
-// What the sieve leaves out pushes with nothing: the sum over all agents in sight, one by one, has the same bits. The
+// Agents that the sieve leaves out push with nothing: the sum over all agents in sight, one by one, has the same bits. The
 // crowd is dense and mixed, so that portions begin and end anywhere in the order.
 static void the_sieve_drops_only_what_does_not_push(void **state) {
     (void)state;

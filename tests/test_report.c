@@ -272,7 +272,7 @@ static void one_run(void **state) {
     assert_says(page, "repeat it with <code>--runs 20</code>");
     assert_says(page, "throng run hall.json");
     assert_says(page, "groups.0.count=30");
-    // What differs from the default is named with the default beside it.
+    // Values that differ from the default are named with the default beside them.
     assert_says(page,
                 "<th scope=\"row\">preferred speed</th><td>1.2\xc2\xa0m/s</td><td>normal, mean "
                 "1.34, s.d. 0.26, 0.5 to 2.2\xc2\xa0m/s</td><td>a</td>");

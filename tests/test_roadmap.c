@@ -17,8 +17,15 @@ static void prepare(hand_scene *hand) {
 }
 
 static th_walls walls_of(const hand_scene *hand, const uint8_t *closed) {
-    th_walls walls = {hand->walls, hand->scene.wall_count, hand->scene.wall_count,
-                      closed,      hand->scene.wall_grids, 0.0f};
+    th_walls walls = {hand->walls,
+                      hand->scene.wall_count,
+                      hand->scene.wall_count,
+                      closed,
+                      hand->scene.wall_grids,
+                      0.0f,
+                      NULL,
+                      0,
+                      false};
     return walls;
 }
 

@@ -309,7 +309,7 @@ static bool open_drawn(const drawn *d, double width, double height, const char *
     return true;
 }
 
-// What holds in every plan; `plain`: where walls do not cross and cover each other.
+// Properties of every plan; `plain`: where walls do not cross and cover each other.
 static void check_rooms(const plan *p, bool plain, uint64_t *state) {
     const th_rooms *rooms = p->rooms;
     for (int k = 0; k < rooms->portal_count; ++k) {

@@ -9,7 +9,7 @@ typedef struct fixture {
     program p;
     char scene[128], out[128];
     th_runs_def def;
-    // What the watcher saw, and when it ends the runs.
+    // The calls that the watcher saw, and when it ends the runs.
     int seen[TH_RUNS_MOMENT_COUNT];
     th_runs_moment stop_at;
     int stop_after; // so many of that moment; 0: never
@@ -314,7 +314,7 @@ static void test_interrupted_and_resumed(void **state) {
                              "out/counters.csv && grep -v '^#' whole/trajectory.txt >a; grep -v "
                              "'^#' out/trajectory.txt >b; cmp a b"),
                 0);
-    // What is finished opens, and there is nothing to do.
+    // A finished folder opens, and there is nothing to do.
     runs = open_again(f);
     assert_int_equal(th_runs_about(runs)->state, TH_RUNS_STATE_FINISHED);
     execute(runs, TH_RUNS_STATE_FINISHED);

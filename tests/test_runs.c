@@ -167,7 +167,7 @@ static void test_unwritable_folder(void **state) {
     assert_holds(p->last.error, cause);
 }
 
-// What a recording holds, by its own reader.
+// The contents of a recording, by its own reader.
 static void read_recording(const program *p, const char *name, th_trajectory_info *info) {
     char path[256];
     th_trajectory *trajectory = NULL;

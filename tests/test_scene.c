@@ -84,7 +84,7 @@ static void ten_lines(void **state) {
     assert_int_equal(scene->target_count, 1);
     assert_int_equal(scene->groups[0].count, 50);
     assert_int_equal(scene->groups[0].move.model, TH_MOVE_PEOPLE);
-    assert_int_equal(scene->groups[0].plan.model, TH_PLAN_FIELD);
+    assert_int_equal(scene->groups[0].plan.model, TH_PLAN_QUICKEST);
     // The exit line opens the wall it lies on; the wall stands on both sides of it.
     assert_false(wall_covers(scene, 0, 20.0f, 5.0f, -1));
     assert_true(wall_covers(scene, 0, 20.0f, 3.9f, -1));

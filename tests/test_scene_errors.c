@@ -247,7 +247,7 @@ static void locate(void **state) {
     th_scene_destroy(scene);
 }
 
-// What the schema refuses the loader refuses too, with a place.
+// The loader refuses what the schema refuses, and names the place.
 static void bad_folder(void **state) {
     (void)state;
     DIR *folder = opendir(TH_SOURCE_DIR "/tests/data/scene/bad");

@@ -123,7 +123,7 @@ static void openings_within(void **state) {
 static const double SIDE[4] = {10, 3, 10, 5};
 #define EXIT_LINE TH_JSON("exits": [{"level": "g", "line": %s}])
 
-// What lies behind the edge may be an exit, as a line at the same place or as an area outside.
+// An exit may lie behind the edge, as a line at the same place or as an area outside.
 static void openings_to_exits(void **state) {
     (void)state;
     static const char *const good[] = {

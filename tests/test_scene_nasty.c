@@ -4,8 +4,10 @@
 // With THRONG_LONG many more of them. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
 #include "observe/findings.h"
+#include "plan/prepared.h"
 #include "space/rooms.h"
 #include "support.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +67,32 @@ static void put_model(th_stage stage) {
     put("}");
 }
 
+static void put_pillars(double width, double height) {
+    int count = 20 + draw(300);
+    put(", \"obstacles\": [");
+    for (int k = 0; k < count; ++k)
+        put("%s{\"circle\": [%.5g, %.5g, %.3g]}", k ? ", " : "",
+            width * (0.1 + 0.8 * draw(1000) / 1000.0), height * (0.1 + 0.8 * draw(1000) / 1000.0),
+            0.05 * (1 + draw(20)));
+    put("]");
+}
+
+static void put_doors(double width, double height) {
+    int count = draw(3) ? draw(4) : draw(200);
+    put(", \"doors\": [");
+    for (int k = 0; k < count; ++k)
+        put("%s{\"id\": \"d%d\", \"level\": \"l0\", \"line\": [[%.5g, %.5g], [%.5g, %.5g]]}",
+            k ? ", " : "", k, width * (0.2 + 0.6 * k / count), 0.3 * height,
+            width * (0.2 + 0.6 * k / count), 0.7 * height);
+    put("]");
+}
+
 static void put_walls(double width, double height) {
-    int kind = draw(4), count = kind == 0 ? 0 : 20 + draw(300);
+    int kind = draw(5), count = kind == 0 ? 0 : 20 + draw(300);
+    if (kind == 4) {
+        put_pillars(width, height);
+        return;
+    }
     put(", \"walls\": [");
     for (int k = 0; k < count; ++k) {
         double x = width * (0.2 + 0.6 * k / count);
@@ -96,7 +122,9 @@ static void put_scene(void) {
         if (l == 0) put_walls(width, height);
         put("}");
     }
-    put("], \"waypoints\": [");
+    put("]");
+    put_doors(width, height);
+    put(", \"waypoints\": [");
     for (int g = 0; g < goals; ++g) {
         double x = width * (0.02 + 0.9 * g / goals), y = height * 0.02;
         put("%s{\"id\": \"w%d\", \"level\": \"l0\", \"area\": {\"rect\": [%.6g, %.6g, %.6g, "
@@ -199,6 +227,61 @@ static void passages_end_with_their_work(void **state) {
     th_scene_destroy(scene);
 }
 
+static void portals_end_with_their_work(void **state) {
+    (void)state;
+    th_scene *scene = scene_file("tests/data/scene/harm/rings.json");
+    th_arena arena = th_arena_of(NULL);
+    th_portals found;
+    int64_t work = 100000;
+    assert_true(th_portals_find(scene, 3.0f, &work, &arena, &found));
+    assert_true(work <= 0 && work > -1000000);
+    th_arena_release(&arena);
+    th_scene_destroy(scene);
+}
+
+// A forest of pillars, for the behaviour hidac.
+static void put_forest(int count, double radius, double apart) {
+    int side = (int)ceil(sqrt(count));
+    used = 0;
+    put("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, %g, %g]}, \"obstacles\": [",
+        (side + 1) * apart, (side + 1) * apart);
+    for (int k = 0; k < count; ++k)
+        put("%s{\"circle\": [%.4g, %.4g, %g]}", k ? ", " : "", (1 + k % side) * apart,
+            (1 + k / side) * apart, radius);
+    put("]}], \"exits\": [{\"id\": \"e\", \"line\": [[0, 0], [%g, 0]]}], \"groups\": "
+        "[{\"count\": 5, \"radius\": 0.1, \"behave\": \"hidac\"}]}",
+        apart);
+}
+
+// Pillars as in a large hall have rooms and ways; where too many corners are close together, the plan is refused.
+static void many_pillars(void **state) {
+    (void)state;
+    put_forest(400, 1.0, 5.0);
+    cost hall = cost_of(NULL);
+    assert_bounded("400 pillars", hall);
+    assert_false(hall.refused);
+    put_forest(900, 0.05, 0.4);
+    cost forest = cost_of(NULL);
+    assert_bounded("900 poles", forest);
+    assert_non_null(strstr(forest.why, "too many corners close together"));
+}
+
+// Cells of the road map grow until filling them is bounded.
+static void comb_of_two_kilometres(void **state) {
+    (void)state;
+    used = 0;
+    put("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 2000, 2000]}, \"walls\": [");
+    for (int k = 0; k < 300; ++k)
+        put("%s[[%d, 100], [%d, 1900]]", k ? ", " : "", 6 * k + 100, 6 * k + 100);
+    put("]}], \"exits\": [{\"id\": \"e\", \"line\": [[2000, 0], [2000, 10]]}], \"groups\": "
+        "[{\"area\": {\"rect\": [0, 0, 50, 10]}, \"count\": 30, \"behave\": \"hidac\"}]}");
+    assert_bounded("comb of 2 km", cost_of(NULL));
+    th_scene *scene = scene_of(text);
+    assert_non_null(scene->plan->plans[0].roadmap);
+    assert_true(scene->plan->plans[0].roadmap->cell > 10.0f); // 5 m by the number of cells alone
+    th_scene_destroy(scene);
+}
+
 // The strip, with a way to its goals: the road map of 40 km.
 static void long_strip(void **state) {
     (void)state;
@@ -265,6 +348,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_ones),
         cmocka_unit_test(passages_end_with_their_work),
+        cmocka_unit_test(portals_end_with_their_work),
+        cmocka_unit_test(many_pillars),
+        cmocka_unit_test(comb_of_two_kilometres),
         cmocka_unit_test(long_strip),
         cmocka_unit_test(many_guided_goals),
         cmocka_unit_test(small_continuum_cells),

@@ -239,7 +239,7 @@ static void check_groups(const pair *p) {
         for (int k = 0; k < behaviours; ++k)
             check_model(json_is_array(behave) ? json_array_get(behave, (size_t)k) : behave, "route",
                         TH_STAGE_BEHAVE, &group->behave[k]);
-        check_model(json_object_get(object, "plan"), "field", TH_STAGE_PLAN, &group->plan);
+        check_model(json_object_get(object, "plan"), "quickest", TH_STAGE_PLAN, &group->plan);
         check_model(json_object_get(object, "filter"), "none", TH_STAGE_FILTER, &group->filter);
         check_model(json_object_get(object, "move"), "people", TH_STAGE_MOVE, &group->move);
     }
@@ -276,7 +276,7 @@ static void check_all(const pair *p) {
     check_measures(p);
 }
 
-// What the file leaves to be worked out, or writes in a short form.
+// Values that the file leaves out or writes in a short form.
 static void everything(void **state) {
     (void)state;
     pair p = load("tests/data/scene/good/everything.json", NULL);

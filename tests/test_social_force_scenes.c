@@ -1,4 +1,4 @@
-// What Helbing, Farkas, Vicsek 2000 claim of their model, in whole scenes: a room with a door.
+// Claims of Helbing, Farkas, Vicsek 2000 in whole scenes: a room with a door.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include <math.h>

@@ -108,7 +108,7 @@ static void test_schema(void **state) {
     assert_string_equal(rows_of("SELECT (SELECT COUNT(*) FROM trajectory_data) ="
                                 " (SELECT COUNT(*) FROM throng_level_data)"),
                         "1;");
-    // What PedPy asks for, as it asks for it.
+    // PedPy's own queries.
     assert_int_not_equal(
         strlen(rows_of("SELECT frame, id, pos_x, pos_y FROM trajectory_data LIMIT 3")), 0);
 }

@@ -19,7 +19,7 @@ static const char room[] = "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 1
 static th_scene *compile(const json_t *document) {
     th_scene *scene = NULL;
     th_error error = {0};
-    if (th_document_compile(document, "test", NULL, &scene, &error) != TH_OK)
+    if (th_document_compile(document, "test", (th_link_scope){0}, &scene, &error) != TH_OK)
         fail_msg("%s", error.message);
     return scene;
 }

@@ -1,9 +1,12 @@
 // One judge: the library, `throng check`, `throng run` (terminal, summary and report), `throng measure`, the studio and an
 // opened recording say the same of one scene: findings, counts at exits and lines, densities.
 // SPDX-License-Identifier: Apache-2.0
+#include "formula/weidmann.h"
+#include "observe/density.h"
 #include "observe/findings.h"
 #include "observe/survey.h"
 #include "program.h"
+#include "record/moment.h"
 #include "studio/studio.h"
 #include "throng/throng.h"
 #include <ctype.h>
@@ -249,8 +252,14 @@ static void the_studio_shows_the_same(void **state) {
         highest = fmax(highest, (double)play->charts.density);
     }
     assert_near(highest, library.highest, 1e-3);
-    // What a page gets that is loaded now.
+    // The texts for a page that is loaded now.
     json_t *scene = th_describe_scene(studio, 0), *shown = th_describe_state(studio);
+    json_t *hello = th_describe_hello(studio);
+    const json_t *references = json_object_get(hello, "references");
+    assert_near(number(references, "congestion"), (double)TH_DENSE, 0);
+    const json_t *point = json_array_get(json_object_get(references, "weidmann"), 20);
+    assert_near(json_number_value(json_array_get(point, 1)), th_weidmann_speed(2.0), 1e-9);
+    json_decref(hello);
     assert_same_findings(json_object_get(scene, "findings"), library.findings);
     const json_t *world = json_array_get(json_object_get(shown, "worlds"), 0);
     const json_t *door = json_array_get(json_object_get(world, "doors"), 0);
@@ -261,6 +270,53 @@ static void the_studio_shows_the_same(void **state) {
     assert_int_equal(json_integer_value(json_array_get(line, 0)), library.line);
     json_decref(scene);
     json_decref(shown);
+    th_studio_release(studio);
+    free(studio);
+}
+
+// The page's map, the API's question, the colours of a picture and the map of the report, cell by cell and person by person.
+static void assert_one_density(th_studio *studio, th_world *world) {
+    const th_scene_view *view = th_scene_view_of(th_world_scene(world));
+    th_studio_moment *moment = th_studio_take(studio, 0);
+    th_studio_field field;
+    assert_non_null(moment);
+    assert_true(th_studio_map_people(moment, TH_LAYER_DENSITY, 0, &field));
+    int people = 0;
+    for (int c = 0; c < field.nx * field.ny; ++c) {
+        th_vec2 middle = {field.min_x + ((float)(c % field.nx) + 0.5f) * field.cell,
+                          field.min_y + ((float)(c / field.nx) + 0.5f) * field.cell};
+        th_crowd crowd;
+        if (!th_world_crowd_at(world, 0, middle, NULL, &crowd)) continue;
+        assert_near((double)field.values[c], (double)crowd.density, 1e-3);
+        people += crowd.density > 1.0f;
+    }
+    assert_true(people > 100);
+    th_world_moment copy = {0};
+    assert_true(th_world_moment_take(&copy, world, 0));
+    float *of_picture = th_people_density(view, &copy.moment);
+    assert_non_null(of_picture);
+    for (int k = 0; k < copy.moment.count; ++k)
+        assert_near(
+            (double)of_picture[k],
+            (double)th_studio_field_at(&field, (float)copy.moment.x[k], (float)copy.moment.y[k]),
+            1e-3);
+    free(of_picture);
+    th_world_moment_release(&copy);
+    th_studio_field_release(&field);
+    th_studio_moment_release(moment);
+}
+
+static void a_moment_has_one_density(void **state) {
+    (void)state;
+    th_studio *studio = calloc(1, sizeof *studio);
+    th_error error = {0};
+    assert_true(studio && th_studio_init(studio));
+    studio->threads = 1;
+    json_t *document = th_document_read(SCENE, sizeof SCENE - 1, "outlets", &error);
+    assert_int_equal(th_play_open(studio, document, "outlets", NULL, &error), TH_OK);
+    assert_one_density(studio, studio->plays[0].world);
+    th_world_step(studio->plays[0].world, 60);
+    assert_one_density(studio, studio->plays[0].world);
     th_studio_release(studio);
     free(studio);
 }
@@ -308,6 +364,7 @@ int main(void) {
         cmocka_unit_test(the_recording_measures_the_same),
         cmocka_unit_test(an_area_has_the_pressure_of_its_cells),
         cmocka_unit_test(the_studio_shows_the_same),
+        cmocka_unit_test(a_moment_has_one_density),
         cmocka_unit_test(an_opened_recording_shows_the_same),
     };
     program_begin(&p);

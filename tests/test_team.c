@@ -48,7 +48,7 @@ static void large_crowd_on_busy_cores(void **state) {
     assert_true(took <= 1.3 * 200 * 0.1);
 }
 
-// What is quicker may change while the machine stays busy.
+// The quicker number of threads may change while the machine stays busy.
 static void changes_its_mind(void **state) {
     (void)state;
     th_team team = {.most = CORES};

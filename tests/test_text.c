@@ -259,7 +259,7 @@ static void archive_samples(void **state) {
     check_sample("UNI_CORR_500_01.txt", nothing, 25, 4.6012, 1.8909, 98, 100);
     check_sample("bi_corr_400_b_03.txt", nothing, 25, -5.5456, 3.09452, 94, 100);
     check_sample("uo-050-180-180.txt", hermes, 16, 0.79035, 7.74009, 43, 200);
-    // What the file says wins over what is assumed.
+    // Values in the file override assumed ones.
     check_sample("bi_corr_400_b_03.txt", (th_trajectory_assumed){10, 1}, 25, -5.5456, 3.09452, 94,
                  100);
 }

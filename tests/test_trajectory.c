@@ -119,7 +119,7 @@ static void write_sample(const fixture *f, const char *path, th_trajectory_forma
     must(th_trajectory_writer_close(writer, &error), &error);
 }
 
-// What may be lost on the way to here: `quantum` is the sum of those of all formats passed, `turn` the
+// The loss allowed so far: `quantum` is the sum of those of all formats passed, `turn` the
 // error of headings [rad], negative when they are gone.
 typedef struct losses {
     double quantum, turn;

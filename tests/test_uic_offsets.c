@@ -260,12 +260,12 @@ static int stay_in_knot(int count, float give_way, uint64_t seed) {
         json, sizeof json,
         TH_JSON({"levels": [{"walkable": [{"rect": [-20, -20, 20, 0]}, {"rect": [0, -20, 20, 20]}]}],
                  "exits": [{"id": "west", "line": [[-20, -20], [-20, 0]]}, {"id": "north", "line": [[0, 20], [20, 20]]}],
-                 "groups": [{"count": %d, "area": {"rect": [0.2, -1.5, 2.5, 3.2]}, "to": "west",
+                 "groups": [{"count": %d, "area": {"rect": [0.2, -1.5, 2.5, 3.2]}, "to": "west", "plan": "field",
                          "move": {"model": "uic", "cell_size": 2.5, "give_way": %g}},
-                     {"count": %d, "area": {"rect": [-3, -2.8, 0, -0.2]}, "to": "north",
+                     {"count": %d, "area": {"rect": [-3, -2.8, 0, -0.2]}, "to": "north", "plan": "field",
                          "move": {"model": "uic", "cell_size": 2.5, "give_way": %g}}],
                  "run": {"step": 0.0333333333, "max_time": 150}}),
-                                        count, (double)give_way, count * 3 / 5, (double)give_way);
+                                   count, (double)give_way, count * 3 / 5, (double)give_way);
     th_scene *scene = scene_of(json);
     th_world *world = world_of(scene, 1, seed);
     run_to_end(world, 150.0);

@@ -68,6 +68,28 @@ static void agents_still_tight_are_tidied(void **state) {
     end(&tidy);
 }
 
+// A slow agent cannot take its half of a push: the other takes the rest in the next pass.
+static void slow_agents_are_not_run_over(void **state) {
+    (void)state;
+    two t = two_people("", 0.1, 9, th_v(5, 2), th_v(5, 2.1f));
+    float *speed = t.world->agents.speed;
+    int slow = number_of(&t.world->agents, 0);
+    speed[slow] = 0.2f;
+    speed[1 - slow] = 5.0f;
+    th_world_step(t.world, 1);
+    assert_true(apart(&t) > 0.40f); // 0.28 with the limit at the end of the step
+    end(&t);
+}
+
+// An agent that gives way comes nearer to others, one that keeps little distance does not keep more.
+static void agents_that_give_way_squeeze(void **state) {
+    (void)state;
+    assert_near(th_uic_half_of(0.665f, 0.0f), 0.665, 1e-6);
+    assert_near(th_uic_half_of(0.665f, 0.5f), 0.62, 1e-6);
+    assert_near(th_uic_half_of(0.665f, 1.0f), 0.575, 1e-6);
+    assert_near(th_uic_half_of(0.55f, 1.0f), 0.55, 1e-6);
+}
+
 // A pass moves an agent by d_min / 2 at most, however many push it.
 static void a_pass_moves_no_agent_far(void **state) {
     (void)state;
@@ -78,7 +100,11 @@ static void a_pass_moves_no_agent_far(void **state) {
     th_uic_begin_pairs(t.world, &step, 0);
     th_walls walls = th_world_walls(t.world);
     th_uic_push push = {{-3.0f, 4.0f}, false, 1e6f};
-    th_vec2 p = {6, 3}, to = th_uic_take_push(t.world, &step, &walls, 0, p, push, false);
+    th_vec2 p = {6, 3};
+    t.world->agents.position_x[0] = p.x;
+    t.world->agents.position_y[0] = p.y;
+    t.world->agents.speed[0] = 5.0f;
+    th_vec2 to = th_uic_take_push(t.world, &step, &walls, 0, p, push, false);
     assert_near(to.x, 6 - 0.6 * 0.2, 1e-5);
     assert_near(to.y, 3 + 0.8 * 0.2, 1e-5);
     push.sum =
@@ -174,6 +200,8 @@ static void pairs_across_a_link_are_pairs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agents_still_tight_are_tidied),
+        cmocka_unit_test(slow_agents_are_not_run_over),
+        cmocka_unit_test(agents_that_give_way_squeeze),
         cmocka_unit_test(a_pass_moves_no_agent_far),
         cmocka_unit_test(two_at_the_same_place_part),
         cmocka_unit_test(arrived_agents_make_room),

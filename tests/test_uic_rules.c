@@ -33,11 +33,30 @@ static void renorm(void **state) {
 // Against the stream one steps to the right, as fast as before; with it one goes on as one is.
 static void keep_side(void **state) {
     (void)state;
-    th_vec2 against = th_uic_keep_side(th_v(1, 0), th_v(-1, 0), 0.2f),
-            with = th_uic_keep_side(th_v(1, 0), th_v(1, 0), 0.2f);
+    const th_vec2 none = {0, 0}, east = {1, 0}, west = {-1, 0};
+    th_uic_wishes opposed = {west, none, none}, same = {east, none, none};
+    th_vec2 against = th_uic_keep_side(east, &opposed, 0.2f, 0.0f),
+            with = th_uic_keep_side(east, &same, 0.2f, 0.0f);
     assert_near(against.y / against.x, -0.2, 1e-5);
     assert_near(th_length(against), 1, 1e-5);
     assert_near(with.y, 0, 1e-6);
+}
+
+// To the side where more want one's own way, by half the difference; a wish across counts for neither.
+static void lanes(void **state) {
+    (void)state;
+    const th_vec2 none = {0, 0}, east = {1, 0}, west = {-1, 0}, north = {0, 1};
+    const th_uic_wishes right = {none, none, east}, left = {none, none, west},
+                        wide = {none, west, east}, across = {none, none, north};
+    th_vec2 to_right = th_uic_keep_side(east, &right, 0.0f, 0.5f),
+            to_left = th_uic_keep_side(east, &left, 0.0f, 0.5f),
+            most = th_uic_keep_side(east, &wide, 0.0f, 4.0f),
+            ahead = th_uic_keep_side(east, &across, 0.0f, 1.0f);
+    assert_near(to_right.y / to_right.x, -0.25, 1e-5);
+    assert_near(to_left.y / to_left.x, 0.25, 1e-5);
+    assert_near(most.y / most.x, -1, 1e-5); // no more than 45 degrees
+    assert_near(th_length(most), 1, 1e-5);
+    assert_near(ahead.y, 0, 1e-6);
 }
 
 // A level of 4 x 4 cells of half a metre, all open and empty.
@@ -217,8 +236,9 @@ static void opposed_crowds_give_way(void **state) {
                 west = {.share = 0.1f, .speed = 0.13f, .x = -0.13f};
     s->uic.west[MIDDLE] = s->uic.south[MIDDLE] = east;
     s->uic.west[MIDDLE + 1] = s->uic.south[MIDDLE + NX] = west;
-    th_vec2 still = {0, 0}, moving = {0.4f, 0}, wish = {1.3f, 0};
+    th_vec2 still = {0, 0}, half = {0.65f, 0}, moving = {1.3f, 0}, wish = {1.3f, 0};
     assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, still), 1, 1e-6);
+    assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, half), 0.5, 1e-5);
     assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, moving), 0, 1e-6);
     th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 1, th_v(0, 0));
     assert_near(v.x, 0.65, 1e-4);
@@ -273,6 +293,7 @@ int main(void) {
         cmocka_unit_test(distance_and_area),
         cmocka_unit_test(renorm),
         cmocka_unit_test(keep_side),
+        cmocka_unit_test(lanes),
         cmocka_unit_test(others_take_up_room),
         cmocka_unit_test(slack_is_what_is_left_of_the_ground),
         cmocka_unit_test(flow_and_coupling),

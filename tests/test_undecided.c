@@ -19,6 +19,8 @@ static void ratings(void **state) {
     assert_near(th_sight_history(300.0f, 300.0f), 1.0 - exp(-1.0), 1e-5);
     assert_near(th_sight_nearness(0.0f, 10.0f), 1.0, 0.0);
     assert_near(th_sight_nearness(10.0f, 10.0f), 0.5, 1e-6);
+    assert_near(th_sight_room(0.0f, 2.0f), 1.0, 0.0);
+    assert_near(th_sight_room(6.0f, 2.0f), 0.25, 1e-6);
     assert_near(th_sight_rating(&usual, 0.5f, 1.0f, 0.25f, 1.0f), 0.2 + 0.3 + 0.075, 1e-6);
     assert_near(th_sight_rating(&usual, 0.0f, 0.0f, 0.0f, 0.0f), 0.01, 1e-9);
 }

@@ -33,7 +33,7 @@ static void expect_pass(const th_suite_setup *setup, const char *suite_name, con
     }
 }
 
-// What a model must pass before its evacuation times can be trusted; takes seconds.
+// Tests that a model must pass before its evacuation times can be trusted; takes seconds.
 static void quick_tests(const char *move) {
     th_suite_setup setup = {.filter = "none", .move = move, .crowds = 1};
     expect_pass(&setup, "rimea", "1 2 3 5 6 7 10");

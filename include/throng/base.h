@@ -67,7 +67,7 @@ typedef enum th_result {
         TH_RESULT_COUNT
 } th_result;
 
-// What went wrong, where, and what to do about it. Pass NULL where you do not care.
+// An error: its cause, its place and its cure. Pass NULL to ignore it.
 // `path` names the place in the scene in JSON terms, e.g. "groups[2].area"; line and column
 // are 1-based and 0 when unknown (a scene built in code has no lines).
 typedef struct th_error {

@@ -37,7 +37,7 @@ typedef enum th_field {
         TH_FIELD_COUNT
 } th_field;
 
-// What an agent is doing.
+// The activity of an agent.
 typedef enum th_phase {
     TH_PHASE_STANDING, // has not set off yet (pre-movement time)
     TH_PHASE_WALKING,

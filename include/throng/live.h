@@ -18,6 +18,49 @@ extern "C" {
 TH_API th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_world *from,
                                    int *lost, th_world **world, th_error *error);
 
+// ---- bodies moved by hand: a player, a vehicle, a robot. A body is a convex shape that only the program moves. Its edges are
+// walls to every model; agents step out of its way, and those it meets are carried along in front of it, never through it
+// nor through a wall. Where a wall leaves them no room they end up inside it, are counted as `cornered`, and walk out when
+// there is room. Planners lead around a body that has not moved for a second. At most TH_BODY_MAX (64) at a time.
+typedef struct th_body_pose {
+    th_vec2 position; // of its origin [m]
+    th_vec2
+        velocity; // [m/s] at most 100; the body goes on with it in every step until it is changed
+    float angle;  // [rad] counter-clockwise
+    float spin;   // [rad/s]
+} th_body_pose;
+
+typedef struct th_body_def {
+    uint32_t cookie; // set by th_body_def_default
+    int level;
+    // About the body's origin, in any order. None: a disc. Two, with a radius: a capsule. Three or more: a convex polygon, up
+    // to 16 corners, up to 8 with a radius, which rounds it.
+    const th_vec2 *outline;
+    int outline_count;
+    float
+        radius; // [m] round shapes have 12 corners (8 where the outline has more than 4 points), just around the circle
+    th_body_pose pose;
+} th_body_def;
+
+TH_API th_body_def th_body_def_default(void);
+// Agents where it appears are carried out of it in the next step. `body` (or NULL): its number.
+TH_API th_result th_world_add_body(th_world *world, const th_body_def *def, int *body,
+                                   th_error *error);
+// The pose at the beginning of the next step. What lies between there and where the body is now is swept: to make it
+// appear elsewhere, remove and add it.
+TH_API th_result th_world_move_body(th_world *world, int body, const th_body_pose *pose,
+                                    th_error *error);
+TH_API th_result th_world_remove_body(th_world *world, int body, th_error *error);
+
+typedef struct th_body_state {
+    th_body_pose pose;
+    int level;
+    int corner_count; // 0: there is no such body
+    th_vec2 corners[16];
+    int cornered; // agents inside it after the last step
+} th_body_state;
+TH_API th_body_state th_world_body(const th_world *world, int body);
+
 // Walking distance from points of a level to a target of the scene (scene_view.h), as the planners see it, doors and live
 // walls included [m, weighted by the speed factors of zones]; INFINITY: it cannot be reached, or the scene has no
 // distance fields.

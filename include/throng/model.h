@@ -37,7 +37,7 @@ typedef struct th_field_info {
     bool is_float; // else uint32_t
     bool hashed;   // is part of th_world_hash
     const char *doc;
-    // What people are coloured by, in words for a list of colours ("level of panic"); NULL: the value is not offered there.
+    // The label in a list of colours ("level of panic"); NULL: agents are not coloured by this value.
     const char *label;
 } th_field_info;
 
@@ -47,7 +47,7 @@ typedef struct th_field_use {
     const char *absent; // one line: what happens in a world where no group uses that model
 } th_field_use;
 
-// What a model can tell about its last step and its work so far.
+// A figure about a model's last step or its work so far.
 typedef struct th_model_value {
     const char *name, *unit;
     double value;
@@ -82,7 +82,7 @@ typedef union th_value {
 
 enum { TH_NEIGHBOUR_MAX = 16, TH_NEAR_WALL_MAX = 64 };
 
-// What the function wants to see.
+// The neighbours and walls that the function needs.
 typedef struct th_sight {
     int neighbours;        // the nearest this many, 0 to TH_NEIGHBOUR_MAX
     float neighbour_range; // [m] to 50
@@ -148,7 +148,7 @@ typedef struct th_body_rules {
     float depth;
     // How far an agent that stands on purpose gives way, against 0.5 of those that walk. (0, 0.5], default 0.5.
     float standing_yield;
-    // What an agent needs beyond the body to get through a gap alone; planners lead around narrower ones. [m] 0 to 1,
+    // The width beyond the body that an agent needs to pass a gap; planners avoid narrower gaps. [m] 0 to 1,
     // default 0.
     float gap_clearance;
     // How far from others a source places newcomers at least: in sums of the two radii, 1 to 10, default 1, and in metres,
@@ -236,6 +236,8 @@ enum { TH_DECISIONS = 7 };
 // In words, for messages and lists: "the next leg of the route".
 TH_API const char *th_decision_name(th_decision decision);
 
+enum { TH_HEEDS_GOALS = 1 << 8 };
+
 #define TH_MODEL_COOKIE 0x7468316du
 enum { TH_MODEL_MAX = 64, TH_MODEL_FIELD_MAX = 64 };
 
@@ -280,7 +282,7 @@ typedef struct th_model {
     // Called once for a world in which a group uses the model; false: no memory. Sets the state.
     bool (*create)(th_world *world, int model);
     void (*destroy)(th_world *world, int model);
-    // What a snapshot must hold of it so that a run goes on bit by bit. Bytes from outside are checked before they are
+    // The part of the state that a snapshot must hold for the same bits afterwards. Bytes from outside are checked before they are
     // restored: could a world of this scene have saved them? `restore` alone, called with NULL, is for a state that follows
     // from the walls, which may be others now.
     size_t (*saved_size)(const th_world *world, int model);
@@ -310,7 +312,8 @@ typedef struct th_model {
     // Plan only. Leads to any point of the plan and not only to the goals of the scene, so a group may give each agent a goal
     // of its own (`own_goal`). A group with own goals that names no plan gets the first such model that needs_lattice.
     bool own_goals;
-    // Plan only. What of the ground it heeds: 1 << TH_PICTURE_DISCOMFORT (of zones and pictures), _GUIDANCE, _HEIGHT.
+    // Plan only. What of the ground it heeds: 1 << TH_PICTURE_DISCOMFORT (of zones and pictures), _GUIDANCE, _HEIGHT; with
+    // TH_HEEDS_GOALS for whom it is meant (`to` of zones and pictures).
     uint32_t heeds;
     // Plan only. Its ways are not simply the shortest ones (drawn advice, crowds, discomfort count), so a behaviour that decides
     // aims leaves agents that know their way to it.
@@ -329,6 +332,9 @@ typedef struct th_model {
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
     // parameter that it is about.
     const char *(*check)(const float *params, int *param);
+    // What of a group's values has no effect in a scene, for th_scene_doubts: writes one sentence that names the value, the
+    // reason and the cure, without a full stop. False: nothing to tell. May be NULL.
+    bool (*idle)(const th_scene *scene, int group, const float *params, char *text, size_t size);
     // After a parameter of a group was set in a running world: what the model drew from the values of `before` and keeps of
     // the group's agents is drawn anew, so that the change acts on them and not on newcomers alone. NULL: a step reads all
     // parameters. Returns NULL, or why the new values cannot act in this world; they are then refused with that reason.
@@ -342,7 +348,7 @@ typedef struct th_model {
     // A grid of a level: sizes into *grid and, where `values` is given, its nx * ny values. False: has none.
     bool (*grid)(th_world *world, int model, th_grid_kind kind, int level, th_grid *grid,
                  float *values);
-    // What drives the person at place `i` of the fields (th_model_field), as the next step would see it. Fills at most
+    // The influences on the agent at place `i` of the fields (th_model_field), as in the next step. Fills at most
     // `max`, returns how many there are. Called between steps; changes nothing that a step reads.
     int (*influences)(th_world *world, int model, uint32_t i, th_influence *list, int max);
     // The mood of the agent at place `i` of the fields. NULL: calm.
@@ -382,7 +388,7 @@ typedef struct th_doubt {
     bool no_effect; // something of the scene has none
     char text[400]; // one sentence
 } th_doubt;
-// What a scene asks of its groups' models that they are known not to manage, and what of it has no effect. Returns how many
+// Lists demands of a scene that its models are known not to meet, and its parts without effect. Returns how many
 // doubts there are and fills at most `max`. Looks at the narrowest passage of the plan and at groups that walk against each other.
 TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 
@@ -394,7 +400,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #define TH_PLUGIN_LINKAGE extern
 #endif
 #define TH_MODEL_VERSION \
-    7 // of this header; raised when the meaning of a member or this list changes
+    8 // of this header; raised when the meaning of a member or this list changes
 // Every struct that a plugin can see, and the lists that it counts on: X(name, number). A plugin brings these numbers along,
 // and th_plugin_load compares each with its own.
 #define TH_PLUGIN_LAYOUT(X)                             \
@@ -469,7 +475,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     TH_PLUGIN_LINKAGE TH_EXPORT th_result th_plugin(struct th_error *error);  \
     th_result th_plugin(struct th_error *error)
 
-// Loads the library and calls its th_plugin. Loading a file again does nothing. TH_NO_FILE: it does not load, is no plugin or
+// Loads the library and calls its th_plugin. Loading a file again does nothing. TH_NO_FILE: it does not load, is not a plugin or
 // was built for another version; the message says why and what to do. What it has registered stays until the program ends.
 TH_API th_result th_plugin_load(const char *path, th_error *error);
 
@@ -492,7 +498,7 @@ TH_API float th_agent_random(const th_agent *agent, uint32_t k);
 // Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses, or
 // "stage/model.field" where models of two stages have one name. -1: none.
 TH_API int th_world_field(const th_world *world, const char *name);
-// What drives a person, of the models of all stages that can tell: fills at most `max`, returns how many there are. Those of
+// The influences on an agent by the models of all stages: fills at most `max`, returns how many there are. Those of
 // the model at place k of th_models() where `model` is k, of all where it is -1. 0: no such agent, nothing to tell, or
 // a world on a device. The world goes on as if it had not been asked.
 TH_API int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list,

@@ -52,7 +52,7 @@ typedef struct th_moment {
     const double *velocity_x, *velocity_y;       // [m/s]; NaN: not known of this person
     const double *orientation_x, *orientation_y; // unit vectors
     const int32_t *level;                        // NULL: all on level 0
-    // What only a world knows, as in throng/fields.h.
+    // Known of worlds only; see throng/fields.h.
     const int32_t *group, *phase;
     const double *radius, *preferred_speed, *goal_x, *goal_y; // [m], [m/s], [m]
     const double *wait_until, *start_time;                    // [s]
@@ -69,7 +69,7 @@ typedef struct th_trajectory_note {
     const char *key, *value;
 } th_trajectory_note;
 
-// What a reader finds. For a writer: start from zeros and set format, fps, and what is known.
+// The header of a recording. A writer starts from zeros and sets format, fps and the members it knows.
 typedef struct th_trajectory_info {
     th_trajectory_format format;
     double fps;
@@ -88,7 +88,7 @@ typedef struct th_trajectory_info {
 typedef struct th_trajectory th_trajectory;
 TH_RECORD_API th_result th_trajectory_open(const char *path, th_trajectory **trajectory,
                                            th_error *error);
-// What is taken for granted where a text does not say it; what the file says wins.
+// Assumptions about a text file; values in the file override them.
 typedef struct th_trajectory_assumed {
     double fps;  // 0: a text without frame rate is an error
     double unit; // of the coordinates [m], 0.01 for centimetres; 0: metres

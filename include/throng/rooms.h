@@ -46,7 +46,7 @@ typedef struct th_rooms {
 
 // Passages wider than this do not part rooms: double doors are 2 m wide, corridors of public buildings up to 3 m. [m]
 #define TH_PASSAGE_WIDTH_MAX 3.0
-// What is shallower than this between two portals is a doorway in a thick wall, not a room. [m]
+// A space shallower than this between two portals is a doorway in a thick wall, not a room. [m]
 #define TH_ROOM_DEPTH 1.0
 
 // `width_max`: of a passage that parts rooms, above 0; TH_PASSAGE_WIDTH_MAX is a good one.

@@ -189,7 +189,7 @@ typedef struct th_runs_point {
 // Points that are complete so far.
 TH_RUN_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
 
-// What a reader must know about the scene and its runs; NULL before the end and of a sweep.
+// The findings of the scene and its runs; NULL before the end and of a sweep.
 TH_RUN_API const th_findings *th_runs_findings(const th_runs *runs);
 // The results of a point for people (what `throng run` prints), and of everything for programs (what summary.json or
 // sweep.json holds). Caller frees with th_free; NULL: no memory, or the point is not complete.

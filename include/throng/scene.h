@@ -382,10 +382,20 @@ TH_API th_result th_scene_load_json(const char *text, size_t length, const char 
 // Loaded from the folder of the file it is the same scene. Caller frees with th_free.
 TH_API th_result th_scene_overridden_json(const char *path, const th_scene_options *options,
                                           char **json, th_error *error);
+// A scene as bytes, `throng compile`: what is left of it once its text is checked and its geometry joined. Worlds of the loaded
+// scene have the same hashes. Builds with TH_COMPILED_ONLY, without GEOS, jansson and libpng, have no other scenes. Models and
+// plugins are found by name. Caller frees the bytes with th_free.
+TH_API th_result th_scene_compiled(const th_scene *scene, void **bytes, size_t *size,
+                                   th_error *error);
+// The bytes may die after the call. TH_BAD_SCENE where they are damaged, of another version of the format, or name models or
+// parameters that this build lacks. th_scene_load_file reads such files, too.
+TH_API th_result th_scene_load_compiled(const void *bytes, size_t size,
+                                        const th_allocator *allocator, th_scene **scene,
+                                        th_error *error);
 // Worlds made from a scene must be destroyed before it.
 TH_API void th_scene_destroy(th_scene *scene);
 
-// What is in a scene (name, levels, walls, doors, goals, groups, settings): th_scene_view_of in throng/scene_view.h.
+// The contents of a scene (name, levels, walls, doors, goals, groups, settings): th_scene_view_of in throng/scene_view.h.
 
 // Point queries, relative to the scene's origin. All doors open. On a level that does not exist nothing is walkable, and
 // the distance is -1e6.

@@ -96,7 +96,7 @@ typedef struct th_picture { // a map over a rectangle of the ground
     int to;              // goal whose people it is for; -1: all
 } th_picture;
 
-// What every element of a model's section begins with; what follows is the model's (th_section_info, throng/model.h).
+// The first members of every element of a model's section; the model defines the rest (th_section_info, throng/model.h).
 typedef struct th_item {
     const char *id;
     int level;
@@ -246,7 +246,7 @@ typedef struct th_measure_area {
     double plan_cell; /* as given [m]; 0: chosen by the planner */
 // clang-format on
 
-// What is in a scene. New members come at the end, so that a program built against an older header reads a newer library.
+// The contents of a scene. New members are added at the end.
 struct th_scene_view {
     TH_SCENE_VIEW_MEMBERS
 };

@@ -154,7 +154,8 @@ TH_API th_result th_world_set_door(th_world *world, const char *door, bool open,
 TH_API th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
                                    th_error *error);
 TH_API th_result th_world_remove_wall(th_world *world, int wall, th_error *error);
-// A parameter of a group's behave, plan, filter or move model, by the name `throng list` shows. It acts on the agents that
+// A parameter of a group's behave, plan, filter or move model, by the name `throng list` shows, or `model.name` where several
+// models of the group have one. It acts on the agents that
 // are there, too: shares that decide what an agent is like (`panic`, `lies`, `knows_all`) are drawn anew from seed and agent, so
 // raising one adds agents and lowering it takes agents away. TH_BAD_ARGUMENT: it is out of range, does not fit the other
 // parameters, or cannot act in a running world; the old value stays.
@@ -216,7 +217,7 @@ typedef struct th_exit_count {
     uint64_t left;
     double first_time, last_time; // [s]
 } th_exit_count;
-// By the number of a goal of the scene; 0 people where it is no exit. Here and below, a number that does not exist gives
+// By the number of a goal of the scene; 0 people where it is not an exit. Here and below, a number that does not exist gives
 // zeros and the id "".
 TH_API th_exit_count th_world_exit(const th_world *world, int goal);
 

@@ -252,7 +252,7 @@ static void share_floor(const th_ground *ground, const th_kernel *kernel, th_ker
     }
 }
 
-// What the kernel finds of the floor, shared and spread like people, for every cell.
+// Computes the floor under the kernel of every cell, shared and spread like people.
 static void find_kernel_floor(const th_ground *ground, const th_kernel *kernel,
                               th_kernel_work *work) {
     int stride = kernel->nx + 2;

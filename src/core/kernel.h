@@ -1,6 +1,6 @@
 // Kernel density: people per square metre around a place, normalised by the floor that the kernel finds there. The one
-// definition of density over a plan: maps, exposure, warnings, the page's layers and colours, `throng picture`. The two
-// others are of areas (observe/density.h): Voronoi and classic.
+// definition of density over a plan: maps, exposure, warnings, the page's layers and colours, `throng picture`, th_world_crowd_at.
+// The others are of areas (observe/density.h): classic, Voronoi, Gaussian.
 //
 // A person is shared among the four nearest cells by distance (so that people on a grid make no beats with the cells),
 // then spread twice with the weights 1/4 1/2 1/4 in x and in y: nearly a normal distribution around the person, with a
@@ -12,7 +12,7 @@
 //   - Neither people nor floor spread through a wall. Doors are gaps, open or shut.
 //   - A crowd on a square grid of 4 /m2, whatever its angle and offset, is read with a standard error of 0.3 % (worst
 //     1.4 %) away from walls, and density x floor adds up to the number of people within 0.5 % (tests/test_observer.c).
-//   - A person with no other person within TH_ALONE is no crowd: at any moment they count as much as makes
+//   - A person with no other person within TH_ALONE is not a crowd: at any moment they count as much as makes
 //     TH_ALONE_DENSITY at their place, level of service A in every scheme, beside a wall as well. Means over time count
 //     them fully (th_kernel_mean), so that quiet places are not read too low.
 // Cost: O(people) and O(cells between the first and the last person); creation O(cells), a hundred times more where a
@@ -57,7 +57,7 @@ static inline bool th_kernel_create(const th_scene_view *scene, int level, doubl
 }
 void th_kernel_release(th_kernel *kernel);
 
-// What the kernel adds up.
+// The sums of the kernel.
 enum {
     TH_SUM_PEOPLE,
     TH_SUM_VELOCITY_X,
@@ -106,7 +106,7 @@ typedef struct th_cell_floor {
     float distance, share;
 } th_cell_floor;
 
-// What the density of a cell depends on: people 3 cells away, shared and spread, whether they are alone, 4 cells more, and
+// The density of a cell depends on people 3 cells away, shared and spread, on whether they are alone, 4 cells more, and on
 // the floor at their places. So the reading in the middle is that of the whole level.
 enum {
     TH_WINDOW = 8,

@@ -58,6 +58,7 @@ struct th_device_world {
     int cells;                   // not more cells than this are in use
     bool bounded, sources;
     bool host_newer;
+    bool bodies_newer;                     // the bodies moved by hand on the host
     uint32_t fresh;                        // fields of which the host has a true copy
     void *model_state[TH_BUILT_IN_MODELS]; // what the models in use keep on the host, by model
 };

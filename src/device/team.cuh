@@ -9,7 +9,7 @@ namespace th {
 
 enum {
     TEAM_THREADS =
-        128, // of a block that works by itself: three turns for the quarters of a tile (uic_splat.cuh)
+        128, // of a block that works by itself: three turns for the quarters of a tile (uic/splat.cu)
     TEAM_RESIDENT =
         4, // such blocks on a multiprocessor, with 128 registers a thread: with fewer, sums would spill
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
@@ -191,7 +191,7 @@ struct warp_team {
             __syncwarp();
         }
     }
-    // What any lane's bits have.
+    // The bits of all lanes together.
     __device__ uint32_t together(uint32_t bits) const { return __reduce_or_sync(~0u, bits); }
 };
 
@@ -317,7 +317,7 @@ struct grid_team {
         return join(count, phase, [](double a, double b) { return a + b; });
     }
     template <class Phase> __device__ double most(int count, Phase phase) {
-        // In either order the same, also with what is no number: all threads have to go the same way.
+        // The same in either order, also with NaN: all threads must take the same branch.
         return join(count, phase, [](double a, double b) { return a > b || b != b ? a : b; });
     }
 };

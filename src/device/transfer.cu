@@ -100,6 +100,7 @@ bool send(th_world *host) {
     now.max_moved = host->max_moved;
     now.wall_count = host->wall_count;
     now.walls_version = host->walls_version;
+    now.body_count = host->body_count;
     now.counters = host->counters;
     now.agents.count = host->agents.count;
     now.agents.capacity = host->agents.capacity;

@@ -1,6 +1,7 @@
 // The backend of a device: the whole world lives there, and a step is a row of kernels over the same per-person
 // functions that the CPU runs. A step copies nothing but what a caller asked for. Integers are added up by atomics,
 // floats never are, so two runs give the same bits. SPDX-License-Identifier: Apache-2.0
+#include "contact/bodies.h"
 #include "device/model.cuh"
 #include "device/upload.cuh"
 #include "world/measure.h"
@@ -16,7 +17,35 @@ namespace th {
 const device_model *const device_models[TH_BUILT_IN_MODELS] = {TH_MODELS(X)};
 #undef X
 
+// The bodies and their edges as the host has moved them, a few kilobytes; then agents are carried along.
+static void move_bodies(th_world *host) {
+    th_device_world *device = host->device_world;
+    if (!device->bodies_newer) return;
+    device->bodies_newer = false;
+    int bodies = host->body_count, walls = host->wall_count, first = th_body_edge(host, 0);
+    size_t edges = (size_t)(th_body_edge(host, bodies) - first);
+    put(device->known.bodies, host->bodies, TH_BODY_MAX * sizeof *host->bodies);
+    if (edges > 0)
+        put(device->known.walls + first, host->walls + first, edges * sizeof *host->walls);
+    if (walls >
+        host->scene->wall_count) // the removed wall that stands for bodies where there are no walls
+        put(device->known.walls, host->walls, (size_t)walls * sizeof *host->walls);
+    once(
+        host, TH_LAMBDA(th_world * world) {
+            world->body_count = bodies;
+            world->wall_count = walls;
+        });
+    if (bodies == 0) return;
+    for_each_agent(
+        host, TH_LAMBDA(th_world * world, int i) {
+            uint64_t cornered = th_bodies_carry(world, (uint32_t)i);
+            for (int b = 0; cornered; ++b, cornered >>= 1)
+                if (cornered & 1) add(&world->bodies[b].cornered, 1u);
+        });
+}
+
 static void stage_events(th_world *host) {
+    move_bodies(host);
     if (host->device_world->sources)
         once(
             host, TH_LAMBDA(th_world * world) { th_spawn_sources(world); });
@@ -28,7 +57,12 @@ static void run_models(th_world *host, int stage) {
     });
 }
 static void stage_behave(th_world *host) { run_models(host, TH_STAGE_BEHAVE); }
-static void stage_filter(th_world *host) { run_models(host, TH_STAGE_FILTER); }
+static void stage_filter(th_world *host) {
+    run_models(host, TH_STAGE_FILTER);
+    if (host->body_count > 0)
+        for_each_agent(
+            host, TH_LAMBDA(th_world * world, int i) { th_bodies_make_way(world, (uint32_t)i); });
+}
 static void stage_move(th_world *host) { run_models(host, TH_STAGE_MOVE); }
 
 // ---- making and ending
@@ -71,7 +105,8 @@ static bool take_all(th_world *host) {
     device->known.groups = s.room<th_group_state>((size_t)host->group_count);
     device->known.sources = s.room<th_source_state>((size_t)scene->group_count);
     device->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
-    device->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
+    device->known.walls = s.room<th_wall>((size_t)th_body_edge(host, TH_BODY_MAX));
+    device->known.bodies = s.room<th_body>(TH_BODY_MAX);
     device->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
     device->known.exits = s.room<th_exit_count>((size_t)scene->goal_count);
     for (void *&state : device->known.model_state)
@@ -177,7 +212,19 @@ static void step(th_world *host) {
     device->watch.mark(TH_STAGE_COUNT);
 }
 
-static void changed(th_world *host) { host->device_world->host_newer = true; }
+static void changed(th_world *host) {
+    host->device_world->host_newer = true;
+    host->device_world->bodies_newer = true;
+}
+static void bodies_changed(th_world *host) { host->device_world->bodies_newer = true; }
+
+static void fetch_bodies(th_world *host) {
+    th_body there[TH_BODY_MAX];
+    if (host->device_world->bodies_newer || !finish() ||
+        !get(there, host->device_world->known.bodies, sizeof there))
+        return;
+    for (int b = 0; b < host->body_count; ++b) host->bodies[b].cornered = there[b].cornered;
+}
 
 static void statistics(th_world *host, th_statistics *out) {
     if (host->device_world->host_newer) send(host);
@@ -236,8 +283,9 @@ static size_t bytes(const th_world *host) { return host->device_world->store.byt
 
 extern "C" const th_device_backend *th_cuda_backend(void) {
     static const th_device_backend backend = {
-        th::create,        th::destroy,     th::step,       th::fetch,       th::changed,
-        th::forget_events, th::note_event,  th::statistics, th::hash_people, th::anybody_under_way,
-        th::bytes,         th::fetch_grids, th::EXACT};
+        th::create,         th::destroy,           th::step,       th::fetch,
+        th::changed,        th::forget_events,     th::note_event, th::statistics,
+        th::hash_people,    th::anybody_under_way, th::bytes,      th::fetch_grids,
+        th::bodies_changed, th::fetch_bodies,      th::EXACT};
     return &backend;
 }

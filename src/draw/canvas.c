@@ -3,6 +3,8 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "draw/chart.h"
+#include "observe/density.h"
+#include "observe/observer.h"
 #include "throng/scene_view.h"
 #include <cairo-svg.h>
 #include <math.h>
@@ -354,14 +356,12 @@ th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
 
 // ---- maps
 
-// Fruin 1971, Pedestrian Planning and Design, walkways: area per person 3.24, 2.32, 1.39, 0.93, 0.46 m2;
-// 4: IMO MSC.1/Circ.1533 congestion; 6: people are pressed together; 8: about what was found where people died, 10: the
-// most that was.
-const double th_density_bounds[TH_DENSITY_CLASSES - 1] = {0.31, 0.43, 0.72, 1.08, 2.15,
-                                                          4,    6,    8,    10};
+// Levels of service and the bounds of findings, as src/observe has them; 10: the most that was found where people died.
+const double th_density_bounds[TH_DENSITY_CLASSES - 1] = {TH_FRUIN_BOUNDS, (double)TH_DENSE,
+                                                          (double)TH_PACKED, (double)TH_DEADLY, 10};
 
 static const char *const density_names[TH_DENSITY_CLASSES] = {
-    "A", "B", "C", "D", "E", "F", "congestion", "pressed", "deadly", "deadly",
+    "A", "B", "C", "D", "E", "F", "congestion", "packed", "deadly", "deadly",
 };
 const th_value_classes th_density_classes = {.title = "density [1/m\xc2\xb2]",
                                              .count = TH_DENSITY_CLASSES,

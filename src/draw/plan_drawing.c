@@ -45,12 +45,6 @@ static th_colour colour_of(int number) {
     return colours[number % 12];
 }
 
-double th_influence_metres(const char *unit) {
-    if (strcmp(unit, "m") == 0) return 10;
-    if (strcmp(unit, "m/s2") == 0) return 0.25;
-    return strcmp(unit, "N") == 0 ? 0.002 : 1;
-}
-
 static void draw_arrow(const th_canvas *canvas, double x, double y, double dx, double dy) {
     cairo_t *cairo = canvas->cairo;
     double length = hypot(dx, dy), head = fmin(0.35 * length, 0.6 * canvas->text);
@@ -150,8 +144,6 @@ static double draw_influence_key(const th_canvas *canvas, const th_plan_view *vi
 }
 
 // ---- the page
-
-// For the levels' boxes and names; see plan_colours.h.
 
 static void grow(th_box *box, float x, float y) {
     box->min_x = fminf(box->min_x, x);

@@ -67,8 +67,6 @@ void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scen
 // Rooms in changing tints with their numbers, portals as lines.
 void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_rooms *rooms,
                    int level);
-// Metres of the plan per unit of an arrow: displacements are centimetres and forces hundreds of newtons.
-double th_influence_metres(const char *unit);
 // The outline of a rectangle as a path, for the caller to stroke or fill. False: it has no length.
 bool th_trace_rectangle(const th_canvas *canvas, const th_panel *panel, const th_influence *r);
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,

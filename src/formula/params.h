@@ -14,6 +14,10 @@
 #define TH_PRESET_INFO(name, doc, ...) {#name, doc, preset_##name, TH_COUNT_OF(preset_##name)},
 #define TH_COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
+// What `edited` of a model answers for a parameter whose room or lattice a world is made with.
+#define TH_FIXED_AT_START \
+    "it is taken when the world is made; change it in the scene and start anew"
+
 // What the contact stage does for the agents of a move model; the model's `body` passes it on.
 #define TH_CONTACT_PARAMS(X)                                                                      \
     X(separation_passes, 4, 0, 16, "-", "throng: overlaps against passes in docs/models/orca.md", \

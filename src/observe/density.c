@@ -1,4 +1,5 @@
-// Density and speed in an area: classic, Voronoi, Gaussian. docs/measurement.md has the formulas. SPDX-License-Identifier: Apache-2.0
+// Density and speed in an area: classic, Voronoi, Gaussian; the kernel density at people's places. docs/measurement.md has
+// the formulas. SPDX-License-Identifier: Apache-2.0
 #include "observe/density.h"
 #include "core/error.h"
 #include "observe/region.h"
@@ -252,7 +253,7 @@ static bool find_near(const th_region *region, const crowd_view *crowd, double r
 }
 
 // A box around all people and the area: where cells without a cut-off end on endless ground.
-static void find_box(const th_region *region, const th_ground *ground, const crowd_view *crowd,
+static void find_box(const th_region *region, const th_free_ground *ground, const crowd_view *crowd,
                      int near, th_point *low, th_point *high) {
     *low = region->area.low;
     *high = region->area.high;
@@ -272,7 +273,7 @@ static bool measure_voronoi(const th_region *region, const th_density_def *def,
     double reach = def->cut_off > 0.0 ? th_cut_off_reach(def->cut_off) : HUGE_VAL;
     // Owners of ground in the area stand within one reach of it, the neighbours that bound their cells within three.
     bool all = individual || !(def->cut_off > 0.0);
-    const th_ground *ground = th_region_ground(region, all ? HUGE_VAL : 2.0 * reach);
+    const th_free_ground *ground = th_region_ground(region, all ? HUGE_VAL : 2.0 * reach);
     int near = 0;
     if (!ground || !find_near(region, crowd, all ? HUGE_VAL : 3.0 * reach, &near) ||
         !th_point_grid_fill(&work->grid, crowd->x, crowd->y, work->near, near))
@@ -363,7 +364,7 @@ double th_gaussian_share(const th_rings *rings, double x, double y, double sigma
 }
 
 // Whether the whole of a Gaussian lies on the ground: nothing of it has to be put back.
-static bool walls_far(const th_ground *ground, double x, double y, double reach) {
+static bool walls_far(const th_free_ground *ground, double x, double y, double reach) {
     const th_point box[4] = {{x - reach, y - reach},
                              {x + reach, y - reach},
                              {x + reach, y + reach},
@@ -376,7 +377,7 @@ static bool measure_gaussian(const th_region *region, const th_density_def *def,
                              const crowd_view *crowd, th_area_reading *moment) {
     double sigma = def->width / (2.0 * sqrt(2.0 * log(2.0)));
     double reach = TH_GAUSSIAN_END * sigma;
-    const th_ground *ground = th_region_ground(region, 2.0 * reach);
+    const th_free_ground *ground = th_region_ground(region, 2.0 * reach);
     if (!ground) return false;
     area_sums sums = {0};
     for (int i = 0; i < crowd->count; ++i) {
@@ -469,4 +470,56 @@ bool th_level_view_fill(th_level_view *view, const th_moment *moment,
         if (def->both_ways) view->speed[k] = fabs(view->speed[k]);
     }
     return true;
+}
+
+// ---- the kernel density at each person's place
+
+static th_vec2 place_of(const th_scene_view *scene, const th_moment *m, int i) {
+    if (!m->has_origin) return (th_vec2){(float)m->x[i], (float)m->y[i]};
+    return (th_vec2){(float)(m->origin.x + m->x[i] - scene->origin.x),
+                     (float)(m->origin.y + m->y[i] - scene->origin.y)};
+}
+
+static bool is_on(const th_moment *m, int i, int level) {
+    return th_moment_is_person(m, i) && th_moment_level(m, i) == level;
+}
+
+static bool level_density(const th_scene_view *scene, const th_moment *m, int level,
+                          float *density) {
+    th_kernel kernel;
+    th_kernel_work work = {0};
+    bool made =
+        th_kernel_create(scene, level, 0.5, NULL, &kernel) && th_kernel_work_create(&kernel, &work);
+    for (int pass = 0; made && pass < 3; ++pass) {
+        if (pass == 2) th_kernel_spread(&kernel, &work);
+        for (int i = 0; i < m->count; ++i) {
+            if (!is_on(m, i, level)) continue;
+            th_vec2 p = place_of(scene, m, i);
+            int cell = th_kernel_cell(&kernel, p.x, p.y);
+            float sums[TH_SUMS];
+            if (cell < 0) continue;
+            if (pass == 0)
+                th_kernel_note(&kernel, &work, p.x, p.y);
+            else if (pass == 1)
+                th_kernel_put(&kernel, &work, p.x, p.y, (th_vec2){0},
+                              th_kernel_alone(&kernel, &work, p.x, p.y));
+            else {
+                th_kernel_read(&kernel, &work, cell % kernel.nx, cell / kernel.nx, sums);
+                density[i] = th_kernel_density(&kernel, (size_t)cell, sums);
+            }
+        }
+    }
+    th_kernel_work_release(&work);
+    th_kernel_release(&kernel);
+    return made;
+}
+
+float *th_people_density(const th_scene_view *scene, const th_moment *moment) {
+    float *density = calloc((size_t)moment->count + 1, sizeof *density);
+    bool made = density != NULL;
+    for (int level = 0; made && level < scene->level_count; ++level)
+        made = level_density(scene, moment, level, density);
+    if (made) return density;
+    free(density);
+    return NULL;
 }

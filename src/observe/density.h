@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_DENSITY_H
 #define TH_OBSERVE_DENSITY_H
+#include "core/kernel.h"
 #include "throng/record.h"
 
 typedef enum th_density_method { TH_CLASSIC, TH_VORONOI, TH_GAUSSIAN } th_density_method;
@@ -68,6 +69,12 @@ typedef struct th_level_view_def {
 bool th_level_view_fill(th_level_view *view, const th_moment *moment, const th_level_view_def *def);
 void th_level_view_release(th_level_view *view);
 
+// ---- the kernel density (core/kernel.h)
+
+// At each person's place at a moment [1/m2], 0 beyond the scene; positions relative to the scene origin unless the moment
+// says its own. NULL: no memory.
+float *th_people_density(const th_scene_view *scene, const th_moment *moment);
+
 // ---- levels of service A to F of walkways by density. Schemes differ, so they can be chosen.
 
 enum { TH_SERVICE_LEVELS = 6 };
@@ -76,9 +83,10 @@ typedef struct th_service {
     double bounds[TH_SERVICE_LEVELS - 1]; // highest density of A to E [1/m2]
 } th_service;
 
-// Fruin's module sizes as they are usually given in metres; HCM's 130, 40, 24, 15 and 6 square feet per person.
+#define TH_FRUIN_BOUNDS 0.31, 0.43, 0.72, 1.08, 2.15
+// Fruin's module sizes (3.24, 2.32, 1.39, 0.93, 0.46 m2 per person) as they are usually given; HCM's 130, 40, 24, 15 and 6 square feet per person.
 static const th_service th_services[] = {
-    {"fruin", "Fruin 1971, Pedestrian Planning and Design", {0.31, 0.43, 0.72, 1.08, 2.15}},
+    {"fruin", "Fruin 1971, Pedestrian Planning and Design", {TH_FRUIN_BOUNDS}},
     {"hcm", "Highway Capacity Manual 1985, walkways", {0.083, 0.269, 0.448, 0.718, 1.79}},
 };
 enum { TH_SERVICE_COUNT = sizeof th_services / sizeof th_services[0] };

@@ -13,7 +13,7 @@ typedef struct th_stuck {
     int group, count, level; // count 0: none
     float x, y;              // relative to the scene origin [m]
 } th_stuck;
-// Of one group (count 0: none).
+// People of one group who are stuck at the end (count 0: none).
 th_stuck th_stuck_of(const th_observation *observation, int group);
 // The highest flow over a full window at a counter, both directions together; NaN: no width, or shorter than a window.
 double th_counter_peak_flow(const th_observation *observation, const th_counter *counter);

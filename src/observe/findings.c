@@ -247,7 +247,7 @@ th_fall_findings th_find_falls(const th_scene_view *scene, const th_ensemble *en
     return found;
 }
 
-// Ascending, of people for whom it is known.
+// Ascending; people without a value are left out.
 th_value_list th_exposure_values(const th_observation *o, int bound) {
     th_value_list list = {malloc(((size_t)o->person_count + 1) * sizeof *list.values), 0};
     for (int p = 0; list.values && p < o->person_count; ++p)
@@ -395,7 +395,7 @@ static void find_one_stranded(const finder *f, th_stranded stranded, const char 
                     stranded.count == 1 ? "the person stands" : "one of them stands", where);
 }
 
-// Of the first run, or of the one where it was worst.
+// Tells people left behind in the first run, or in the run with the most of them.
 static void find_stranded(const finder *f) {
     const th_scene_view *scene = f->scene;
     const th_observation *first = f->ensemble->first;

@@ -30,16 +30,16 @@ json_t *th_findings_array(const th_findings *findings); // NULL: no memory
 // "person", "people"
 const char *th_people_word(uint64_t count);
 
-// What the scene alone shows, run with steps of so many seconds. findings_scene.c
+// Findings of the scene alone, for steps of this length [s]. findings_scene.c
 void th_findings_add_scene(th_findings *findings, const th_scene_view *scene, double step);
-// Of the scene and of all runs; `trouble` (or ""): why the recording ends early. A single run may be one that goes on.
+// Findings of the scene and of all runs; `trouble` (or ""): why the recording ends early. A single run may still go on.
 th_result th_run_findings(const th_scene_view *scene, const th_ensemble *ensemble,
                           const char *trouble, th_findings **findings, th_error *error);
 // The same of one observation, which stays the caller's; `of_scene` (or NULL) comes first; `over`: the run has ended.
 th_result th_observation_findings(const th_scene_view *scene, const th_findings *of_scene,
                                   th_observation *observation, bool over, th_findings **findings,
                                   th_error *error);
-// What a watch has seen so far; it belongs to the watch.
+// The observation so far; it belongs to the watch.
 th_observation *th_watch_observation(const th_watch *watch);
 // The world is done: the findings are those of a run that has ended.
 bool th_watch_over(const th_watch *watch);
@@ -59,7 +59,7 @@ typedef struct th_place {
     double x, y; // [m] in the scene's coordinates
 } th_place;
 
-// Of all runs.
+// The highest densities and congestion of all runs.
 typedef struct th_density_findings {
     double highest; // of any cell at any sample [1/m2]
     th_place highest_at;
@@ -80,13 +80,13 @@ th_density_findings th_find_densities(const th_scene_view *scene, const th_ensem
 // "until the last departure".
 const char *th_use_words(const th_scene_view *scene, const th_ensemble *ensemble);
 
-// Of all runs. What was never measured is NaN.
+// The highest pressures and loads of all runs. NaN: not measured.
 typedef struct th_pressure_findings {
     double pressure; // of the model, of any cell at any sample [m2/s]
     th_place pressure_at;
     double crowd_pressure; // Helbing's [1/s2]
     th_place crowd_pressure_at;
-    // Of the cell that was above TH_TURBULENT and TH_PACKED longest, mean over runs. [s]
+    // Time of the cell that was above TH_TURBULENT and TH_PACKED longest, mean over runs. [s]
     double turbulent_time;
     th_place turbulent_at;
     // The highest load on a person [N], and contact forces over the circumference [N/m].
@@ -98,7 +98,7 @@ th_pressure_findings th_find_pressures(const th_scene_view *scene, const th_ense
 // Can people of the scene fall, by the models that its groups chose?
 bool th_scene_can_fall(const th_scene_view *scene);
 
-// Of all runs: people who fell.
+// People who fell, of all runs.
 typedef struct th_fall_findings {
     bool possible;        // th_scene_can_fall
     double fallen, lying; // people that fell, that lay at the end: mean over runs

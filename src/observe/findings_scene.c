@@ -312,7 +312,7 @@ static bool is_double(const looker *l, int d) {
     return false;
 }
 
-#define ON_LINE 0.03f // [m] what lies between is no room
+#define ON_LINE 0.03f // [m] a space between is not a room
 
 // The exit on whose line the door lies; -1: none.
 static int exit_under(const th_scene_view *scene, int d) {
@@ -347,8 +347,19 @@ static bool is_shut_exit(const looker *l, int d) {
     return true;
 }
 
+// A behaviour whose people choose the rooms and doors of their way, and so have to learn that one is shut; NULL: none.
+static const char *door_learners(const th_scene_view *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        for (int k = 0; k < scene->groups[g].behave_count; ++k) {
+            const th_model *model = th_models(NULL)[scene->groups[g].behave[k].model];
+            if (model->decides & TH_DECIDES_AIM) return model->name;
+        }
+    return NULL;
+}
+
 static bool lies_on_goal(const looker *l, int d, th_vec2 middle) {
     const float on = ON_LINE;
+    const char *learners = door_learners(l->scene);
     const th_scene_view *scene = l->scene;
     int level = scene->doors[d].line.level;
     char text[300];
@@ -358,11 +369,13 @@ static bool lies_on_goal(const looker *l, int d, th_vec2 middle) {
             distance_to_line(middle, &goal->line) > on)
             continue;
         snprintf(text, sizeof text,
-                 "lies on the line of \"%.80s\": people with the behaviour hidac do not learn that "
+                 "lies on the line of \"%.80s\": people with the behaviour %.40s do not learn that "
                  "it is shut.",
-                 goal->id);
-        add_door(l, d, "Let the ground go on behind it, with that line 0.1 m or more further out.",
-                 text);
+                 goal->id, learners ? learners : "");
+        if (learners)
+            add_door(l, d,
+                     "Let the ground go on behind it, with that line 0.1 m or more further out.",
+                     text);
         return true;
     }
     for (int k = 0; k < scene->link_count; ++k) {
@@ -372,16 +385,16 @@ static bool lies_on_goal(const looker *l, int d, th_vec2 middle) {
             distance_to_line(middle, &top) > on)
             continue;
         snprintf(text, sizeof text,
-                 "lies on the top of stairs \"%.80s\": people with the behaviour hidac do not "
+                 "lies on the top of stairs \"%.80s\": people with the behaviour %.40s do not "
                  "learn that it is shut.",
-                 link->id);
-        add_door(l, d, "Move it 0.1 m or more away from the top.", text);
+                 link->id, learners ? learners : "");
+        if (learners) add_door(l, d, "Move it 0.1 m or more away from the top.", text);
         return true;
     }
     return false;
 }
 
-// A door that is no portal, though it reaches from wall to wall.
+// A door that is not a portal, though it reaches from wall to wall.
 static void find_no_portal(const looker *l, int d) {
     const th_line *line = &l->scene->doors[d].line;
     th_vec2 middle = middle_of(line);
@@ -392,10 +405,12 @@ static void find_no_portal(const looker *l, int d) {
                  "lies along a wall that it does not open.");
         return;
     }
+    const char *learners = door_learners(l->scene);
     snprintf(text, sizeof text,
-             "parts no rooms: what is on both sides of it is joined elsewhere by more than %g m, "
-             "so people with the behaviour hidac do not learn that it is shut.",
-             TH_PASSAGE_WIDTH_MAX);
+             "parts no rooms: what is on both sides of it is joined elsewhere by more than %g "
+             "m%s%.40s%s.",
+             TH_PASSAGE_WIDTH_MAX, learners ? ", so people with the behaviour " : "",
+             learners ? learners : "", learners ? " do not learn that it is shut" : "");
     add_door(l, d, "Close that with a wall or a door if it should.", text);
 }
 
@@ -495,7 +510,7 @@ static void find_coarse_lattices(const looker *l) {
 }
 
 static void find_doubts(const looker *l) {
-    enum { MOST = 8 };
+    enum { MOST = 16 };
     th_doubt doubts[MOST];
     int count = th_scene_doubts(l->scene->scene, doubts, MOST);
     for (int k = 0; k < count && k < MOST; ++k)

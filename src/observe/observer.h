@@ -1,4 +1,4 @@
-// What is seen of one run (th_observation), and the observer that fills it. SPDX-License-Identifier: Apache-2.0
+// Measurements of one run (th_observation), and the observer that fills them. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_OBSERVER_H
 #define TH_OBSERVE_OBSERVER_H
 #include "throng/record.h"
@@ -7,7 +7,7 @@
 // ---- bounds of findings
 
 // Every bound that a finding compares with, its definition and its source. docs/reports.md shows what they say of recorded
-// calm crowds (no alarm) and of accidents (alarm); tests/test_thresholds.c checks both.
+// calm crowds (no alarm) and of accidents (alarm); tests/test_findings.c checks both.
 
 // Slower than this while walking is a jam [m/s]. No norm gives a number. Weidmann's curve (1993) falls to
 // 0.2 m/s at 3.7 /m2 and SFPE's at 3.2 /m2, both just below what IMO calls congestion, and people do
@@ -23,7 +23,7 @@
 // run through it and people lose control. Calm students before a door of 0.5 m (040_c_56_h-) reach 7.9 /m2 for up to
 // 10 s each, those before a door of 3 m (AO_300) 6.5 /m2.
 #define TH_PACKED 7.0f
-// What was found where people died: Duisburg 2010 8 +- 1 /m2, Jamarat 2006 up to 10 /m2.
+// Densities found where people died: Duisburg 2010 8 +- 1 /m2, Jamarat 2006 up to 10 /m2.
 #define TH_DEADLY 8.0f
 // How long a person is in it before it counts: after about 30 s people who cannot breathe lose consciousness, after 6
 // minutes they die (Still, Crowd safety and crowd risk analysis). It leaves out those who pass through a squeeze. [s]
@@ -91,7 +91,7 @@ typedef struct th_area_series {
     float *voronoi_density, *gaussian_density;
 } th_area_series;
 
-// Of a cell, means over the last TH_PRESSURE_TIME seconds.
+// Means of a cell over the last TH_PRESSURE_TIME seconds.
 typedef struct th_cell_motion {
     float density;    // [1/m2]; 0: too few people
     th_vec2 velocity; // of the people around [m/s]
@@ -112,7 +112,7 @@ typedef struct th_map {
     double *speed_sum;    // of people that were not told to stand or wait [m/s]
     double *walker_count; // how many those are, summed over samples
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
-    // Of density_sum and dense_time the part after the time of use (th_observation.use_sample_count).
+    // The parts of density_sum and dense_time after the time of use (th_observation.use_sample_count).
     double *density_late, *dense_late;
     double *jam_time;   // person-seconds below the jam speed
     float *lying_count; // people on the ground in the cell, summed over samples
@@ -125,7 +125,7 @@ typedef struct th_map {
     // Contact forces (th_world_contact_forces). The load that squeezes a body is half the sum of the forces on it.
     float *load_max;   // highest of all people in the cell [N]
     double *load_time; // person-seconds above th_load_bounds[0]
-    // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. observer_exposure.c [m2/s]
+    // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
     float *pressure_max;
     th_cell_motion *motion; // as of the last sample; not added up over runs, NULL in a sum
@@ -149,7 +149,7 @@ typedef struct th_map {
 // between two samples. An end_time with exit -1: the event was lost in a crowd (events_lost); counters count them.
 // Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
 extern const float th_exposure_bounds[TH_EXPOSURES]; // [1/m2]
-// Loads on the body [N], observer_exposure.c. The time between two looks at the forces counts for the later one.
+// Loads on the body [N]. The time between two looks at the forces counts for the later one.
 extern const float th_load_bounds[TH_LOADS]; // [N]
 typedef struct th_person {
     float start_time, end_time;   // appeared, left through an exit
@@ -212,8 +212,8 @@ typedef struct th_observation {
     uint32_t *spawned, *inside, *left; // per sample
     uint32_t *overlapping;             // people that overlap others by more than 1 cm, per sample
     uint32_t *jammed;                  // people walking slower than the jam speed, per sample
-    // Of a run until empty the time until 95 % of all had left, or, where fewer ever did, until the last of them had:
-    // shares of the time are of this one, so that a few who stay do not dilute them. Else the whole time.
+    // The time of use: in a run until empty the time until 95 % of all had left, or, where fewer ever did, until the last of
+    // them had; else the whole time. Shares of time refer to it, so that a few people who stay do not dilute them.
     int use_sample_count; // samples in it, each stands for an interval
 
     th_counter *counters;
@@ -246,7 +246,7 @@ typedef struct th_observer th_observer;
 
 typedef struct th_observer_def {
     double interval; // between samples [s] default 1
-    // Of the maps [m] default 0.5; coarser when a level would have over 4 million cells.
+    // Cell of the maps [m] default 0.5; coarser when a level would have over 4 million cells.
     double cell;
     int track_count; // ways kept for the figure, default 120, spread evenly over the ids
     bool maps;       // default true

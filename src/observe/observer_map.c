@@ -1,4 +1,4 @@
-// Maps over samples: density, speed, jams and crowd pressure, on the cells of the kernel (kernel.h).
+// Maps over samples: density, speed, jams and crowd pressure, on the cells of the kernel (core/kernel.h).
 //
 // Crowd pressure as Helbing, Johansson and Al-Abideen define it (2007, Phys. Rev. E 75, 046109): mean density times the
 // variance over time of the local velocity V, which is the kernel's mean of the people's velocities,
@@ -7,7 +7,7 @@
 // is five times larger in calm crowds before doors (docs/reports.md).
 // A velocity is the way since the sample before over the interval: what a model reports is of one short step, in a
 // packed crowd of some models mostly shuffling that leads nowhere and that no video would show.
-// Where the kernel holds fewer than LEAST_PEOPLE the means begin anew: two people are no crowd.
+// Where the kernel holds fewer than LEAST_PEOPLE the means begin again: two people are not a crowd.
 // Cost of a sample: O(people + cells of the rows between the first and the last person).
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/observer_parts.h"
@@ -146,7 +146,7 @@ static bool take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS]
     return turbulent;
 }
 
-// What the cells of the map have. Cells without people near start anew.
+// Updates the motion of the map's cells. Cells without people near start again from zero.
 static void take_cells(th_map *map, th_map_work *work, double interval, bool late) {
     const th_kernel *kernel = &work->kernel;
     for (int j = 0; j < map->ny; ++j) {

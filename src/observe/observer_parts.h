@@ -1,9 +1,8 @@
-// What the files of an observer share: its inside, series, people, maps, exposure.
+// Internals of the observer: its struct, series, people, maps, exposure.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_OBSERVER_PARTS_H
 #define TH_OBSERVE_OBSERVER_PARTS_H
 #include "observe/density.h"
-#include "observe/kernel.h"
 #include "observe/observer.h"
 #include "record/moment.h"
 #include "throng/scene_view.h"
@@ -46,7 +45,7 @@ void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
 // Adds all people put in since the last call to the sums; `interval` is the time it stands for, `late` whether it is
 // after the time of use.
 void th_map_take(th_map *map, th_map_work *work, double interval, bool late);
-// What was taken as late is in use after all.
+// Counts samples as in use that were taken for late ones.
 void th_map_not_late(th_map *map);
 // How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
 // 0 beyond the map.

@@ -249,7 +249,7 @@ bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample) {
 
 // ---- exposure and loads
 
-// What people were exposed to: seconds in a crowd denser than each bound, the highest pressure met, loads. Looked at
+// Exposure of people: seconds in a crowd denser than each bound, the highest pressure met, loads. Updated
 // when samples are taken; the time between two is halved as for everything else people do. Cost of a sample:
 // O(people), and O(cells) where a model has a pressure.
 

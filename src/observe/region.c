@@ -303,16 +303,16 @@ static th_result no_memory(th_error *error) {
     return th_fail(error, TH_NO_MEMORY, "", "no memory for the area that is measured; free some");
 }
 
-static void release_ground(th_geometry *geometry, th_ground *ground) {
+static void release_ground(th_geometry *geometry, th_free_ground *ground) {
     if (ground->shape) GEOSGeom_destroy_r(geometry->geos, ground->shape);
     th_rings_release(&ground->rings);
     th_edges_release(&ground->edges);
-    *ground = (th_ground){0};
+    *ground = (th_free_ground){0};
 }
 
 // Takes the shape, also when it fails.
-static bool fill_ground(th_geometry *geometry, GEOSGeometry *shape, th_ground *ground) {
-    *ground = (th_ground){.shape = shape};
+static bool fill_ground(th_geometry *geometry, GEOSGeometry *shape, th_free_ground *ground) {
+    *ground = (th_free_ground){.shape = shape};
     if (!th_rings_take(geometry, shape, &ground->rings) ||
         !th_edges_make(&ground->rings, &ground->edges))
         return false;
@@ -403,8 +403,8 @@ bool th_region_holds(const th_region *region, double x, double y) {
     return th_rings_hold(&region->area, x, y);
 }
 
-const th_ground *th_region_ground(const th_region *region, double reach) {
-    const th_ground *whole = &region->ground;
+const th_free_ground *th_region_ground(const th_region *region, double reach) {
+    const th_free_ground *whole = &region->ground;
     th_region_work *work = region->work;
     th_point low = region->area.low, high = region->area.high;
     if (!whole->shape ||
@@ -518,7 +518,7 @@ static bool measure_piece(const th_region *region, const GEOSGeometry *piece, do
 }
 
 // A wall runs through the cell.
-static bool own_piece(const th_region *region, const th_ground *ground, double x, double y,
+static bool own_piece(const th_region *region, const th_free_ground *ground, double x, double y,
                       th_owned *owned) {
     GEOSContextHandle_t geos = region->geometry.geos;
     GEOSGeometry *cell = polygon_of(geos, &region->work->cell.corners);
@@ -537,7 +537,7 @@ static bool own_piece(const th_region *region, const th_ground *ground, double x
     return good;
 }
 
-bool th_region_own(const th_region *region, const th_ground *ground, double x, double y,
+bool th_region_own(const th_region *region, const th_free_ground *ground, double x, double y,
                    th_owned *owned) {
     th_corners *cell = &region->work->cell.corners;
     *owned = (th_owned){0};

@@ -1,12 +1,12 @@
-// What density is measured with: plane polygons that are clipped by straight lines, rings taken out of GEOS, walls
-// in a grid (polygon.c); Voronoi cells, one at a time (voronoi.c); the inside of a th_region (region.c). Doubles
+// Geometry for densities: plane polygons that are clipped by straight lines, rings taken out of GEOS, walls
+// in a grid; Voronoi cells, one at a time; the inside of a th_region. Doubles
 // throughout. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_REGION_H
 #define TH_OBSERVE_REGION_H
 #include "core/geometry.h"
 #include "observe/density.h"
 
-// ---- polygons. polygon.c
+// ---- polygons
 
 typedef struct th_corners {
     th_point *at;
@@ -16,7 +16,7 @@ void th_corners_release(th_corners *corners);
 bool th_corners_copy(th_corners *to, const th_point *from, int count); // false: no memory
 bool th_corners_add(th_corners *corners, th_point point);
 
-// What of `from` has normal . p <= offset (Sutherland and Hodgman 1974). A polygon that is not convex may
+// Keeps the part of `from` with normal . p <= offset (Sutherland and Hodgman 1974). A polygon that is not convex may
 // come out in pieces joined by edges that run there and back; its area is right all the same.
 // False: no memory.
 bool th_clip(const th_corners *from, th_point normal, double offset, th_corners *to);
@@ -54,7 +54,7 @@ void th_edges_release(th_edges *edges);
 // Whether any edge runs through the inside of a convex counter-clockwise polygon.
 bool th_edges_cross(const th_edges *edges, const th_point *corners, int count);
 
-// ---- Voronoi cells: the ground nearer to a person than to all others, without regard to walls. voronoi.c
+// ---- Voronoi cells: the ground nearer to a person than to all others, without regard to walls
 
 // Corners of the polygon that stands for the circle of a cut-off. Its area is the circle's, so that a lone
 // person owns pi r^2; with 32 its sides are nowhere farther than 0.4 % of the radius from the circle.
@@ -102,12 +102,12 @@ double th_gaussian_share(const th_rings *rings, double x, double y, double sigma
 // ---- a region: walkable ground, measured area, and work space that is used again from moment to moment. region.c
 
 // Walkable ground, whole or around the area only: intersections with the whole of a town are slow.
-typedef struct th_ground {
+typedef struct th_free_ground {
     GEOSGeometry *shape; // NULL: endless
     th_rings rings;
     th_edges edges;
     bool convex; // a straight corridor: cells are cut by its walls like by neighbours
-} th_ground;
+} th_free_ground;
 
 typedef struct th_region_work {
     int *near; // people that matter for the area
@@ -115,13 +115,13 @@ typedef struct th_region_work {
     th_point_grid grid;
     th_voronoi_cell cell;
     th_corners start, spare, clipped;
-    th_ground local; // walkable ground within local_reach of the area's box
+    th_free_ground local; // walkable ground within local_reach of the area's box
     double local_reach;
 } th_region_work;
 
 struct th_region {
     th_geometry geometry;
-    th_ground ground;
+    th_free_ground ground;
     th_rings area;       // as asked for
     th_rings measured;   // of it what is walkable
     bool area_convex;    // one ring that only turns left
@@ -131,14 +131,14 @@ struct th_region {
 };
 
 // Ground that serves all people within `reach` of the area's box; HUGE_VAL: all. NULL: no memory.
-const th_ground *th_region_ground(const th_region *region, double reach);
+const th_free_ground *th_region_ground(const th_region *region, double reach);
 
-// What a person at (x, y) owns of their Voronoi cell, and how much of that lies in the area [m2].
+// The walkable part of the Voronoi cell of a person at (x, y), and how much of it lies in the area [m2].
 typedef struct th_owned {
     double own, measured;
 } th_owned;
 // The piece of the cell within the ground that holds the person; a person outside owns the piece nearest to
 // it. False: no memory.
-bool th_region_own(const th_region *region, const th_ground *ground, double x, double y,
+bool th_region_own(const th_region *region, const th_free_ground *ground, double x, double y,
                    th_owned *owned);
 #endif

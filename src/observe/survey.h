@@ -1,4 +1,4 @@
-// What is measured of a recording: fundamental diagrams of an area, and surveys of areas, lines and people. SPDX-License-Identifier: Apache-2.0
+// Measurements of a recording: fundamental diagrams of an area, and surveys of areas, lines and people. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_SURVEY_H
 #define TH_OBSERVE_SURVEY_H
 #include "observe/density.h"
@@ -66,7 +66,7 @@ const char *th_recorded_ground(const th_trajectory_info *info, int level);
 // ---- surveys
 
 // Everything the field measures, of one recording in one pass: areas over time, lines, people, distances.
-// What `throng measure` shows.
+// `throng measure` prints them.
 
 enum { TH_DENSITY_METHODS = 3 };
 const char *th_density_method_name(th_density_method method); // "classic", "voronoi", "gaussian"
@@ -160,7 +160,7 @@ typedef struct th_survey {
 th_result th_survey_make(const char *path, const th_survey_def *def, th_survey **survey,
                          th_error *error);
 void th_survey_destroy(th_survey *survey);
-// What the maps and counts say.
+// Findings from maps and counts.
 th_result th_survey_findings(const th_survey *survey, th_findings **findings, th_error *error);
 th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_method method);
 // Over the moments that have one; NaN: none has. [1/s2]

@@ -64,7 +64,7 @@ static int index_of(th_walkers *walkers, int64_t id) {
 static const double BRIDGED = 1.0;
 
 static void begin_stretch(th_walker *w, const th_moment *moment, int i) {
-    // What lay straight between the ends of the stretch before.
+    // Adds the straight-line length of the previous stretch.
     if (w->stretch > 0) w->distance += hypot(w->x - w->start_x, w->y - w->start_y);
     if (isnan(w->first_time)) {
         w->first_time = moment->time;
@@ -108,7 +108,7 @@ static void add_slow_time(th_walker *w, double time) {
         w->wait_time += time;
 }
 
-// Of the time between two frames one half goes to what was done before, one half to what is done after.
+// Half of the time between two frames counts for the speed before, half for the speed after.
 static void add_speed(th_walkers *walkers, th_walker *w, double speed, double time) {
     if (isnan(speed)) return;
     bool slow = speed < (double)TH_JAM_SPEED;

@@ -14,7 +14,7 @@ typedef struct th_walker {
     double path;     // frame by frame [m]
     double distance; // straight, of the stretches that are over [m]
     // Slower than TH_JAM_SPEED before having been faster for the first time (waiting to set off), and after
-    // that (jam) [s]. A recording does not tell who was told to wait.
+    // that (jam) [s]. A recording does not say which people were told to wait.
     double wait_time, jam_time;
     // Length of the second and third difference of the place, frame by frame [m/s2], [m/s3].
     double acceleration_sum, jerk_sum;
@@ -100,7 +100,7 @@ bool th_line_finish(th_line_watch *line, const th_walkers *walkers, double frame
 void th_line_release(th_line_watch *line);
 double th_line_width(const th_line_watch *line); // [m]
 
-// Of one direction. Flow is (N - 1) / (time from the first to the last): N people have N - 1 headways between
+// Crossings in one direction. Flow is (N - 1) / (time from the first to the last): N people have N - 1 headways between
 // them. The middle 80 % leave out the first and the last tenth, when a crowd arrives and thins out.
 typedef struct th_line_flow {
     int count;

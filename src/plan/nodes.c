@@ -464,5 +464,10 @@ void th_graph_update(th_graph *graph, const th_walls *walls) {
         if ((w < walls->scene_count && wall->door < 0) || !th_wall_stands(walls, wall)) continue;
         cut_links(nodes, &nodes->levels[wall->level], wall->a, wall->b, graph->links);
     }
+    for (int b = 0; b < walls->body_count; ++b)
+        for (int k = 0; walls->bodies[b].parked && k < walls->bodies[b].corner_count; ++k) {
+            const th_wall *edge = &walls->walls[walls->bodies[b].first_edge + k];
+            cut_links(nodes, &nodes->levels[edge->level], edge->a, edge->b, graph->links);
+        }
     update_portals(graph, walls);
 }

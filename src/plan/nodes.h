@@ -70,7 +70,7 @@ th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing,
 th_result th_nodes_build_within(th_nodes *nodes, const th_scene *scene, double spacing, double most,
                                 th_error *error);
 float th_nodes_spacing_within(const th_scene *scene, double spacing, double most);
-// What the plan asks for; the lattice has a larger one where that would be too many nodes.
+// The spacing asked for; the lattice has a larger one where that would need too many nodes.
 float th_nodes_wanted_spacing(const th_scene *scene);
 // The narrowest door, link or goal line [m]; 1e9: there is none.
 double th_nodes_narrowest(const th_scene *scene);

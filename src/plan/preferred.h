@@ -52,7 +52,7 @@ TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int s
     return sized;
 }
 
-// What an agent needs to pass, as one of the scene's sizes.
+// The width that an agent needs to pass, as one of the scene's sizes.
 TH_BOTH static inline int th_size_of(const th_world *world, int i) {
     const th_scene *scene = world->scene;
     th_walls walls = th_world_walls(world);
@@ -151,6 +151,7 @@ TH_BOTH static inline th_planner th_planner_of(const th_world *world) {
     const th_scene *scene = world->scene;
     th_planner planner = {world, scene, th_plans_in_force(world, 0), th_world_walls(world),
                           scene->target_count == 0 && scene->zone_count == 0};
+    planner.walls.parked_only = true;
     return planner;
 }
 #endif

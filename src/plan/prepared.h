@@ -1,4 +1,4 @@
-// What the planners keep: the scene's part, shared and constant, and the world's part for when walls
+// State of the planners: the scene's part, shared and constant, and the world's part for when walls
 // change. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_PREPARED_H
 #define TH_PLAN_PREPARED_H
@@ -31,9 +31,10 @@ TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world, i
     return world->plan->own ? &world->plan->plans[size] : &world->scene->plan->plans[size];
 }
 
-// As people of the size take them: narrower gaps than they need are walls.
+// As people of the size take them: narrower gaps than they need are walls, bodies on the move are not.
 TH_BOTH static inline th_walls th_walls_for(const th_scene *scene, th_walls walls, int size) {
     walls.need = scene->sizes[size];
+    walls.parked_only = true;
     return walls;
 }
 

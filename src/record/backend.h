@@ -1,4 +1,4 @@
-// What a trajectory format must offer. th_trajectory_open asks each backend in turn whether it knows
+// The interface of a trajectory format. th_trajectory_open asks each backend in turn whether it knows
 // the file; everything public about trajectories is a thin layer over this table.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_BACKEND_H
@@ -16,9 +16,8 @@
 
 enum { TH_RECOGNISE_BYTES = 512 }; // of the file's beginning, shown to recognise()
 
-// Ends the message of a failure to record. What copies a trajectory and removes the copy cuts it off.
-#define TH_FRAMES_KEPT \
-    "; the frames committed so far are kept: the newest may be in its -wal file, so keep both"
+// Begins the last part of a message that a recording ends. What copies a trajectory and removes the copy cuts it off.
+#define TH_FRAMES_KEPT "; the frames committed so far are kept"
 
 typedef struct th_trajectory_backend {
     bool (*recognise)(const unsigned char *head, size_t size);
@@ -45,7 +44,7 @@ struct th_trajectory {
     char path[1024]; // for messages
     th_trajectory_assumed assumed;
     void *state;
-    // What was given out since the beginning, to be compared with what the file said it has.
+    // Frames and rows read since the beginning, compared with the counts in the file's header.
     int64_t last_frame, frames, rows; // last_frame -1: none yet
     bool skipped;                     // a frame could not be read
     th_arena kept;

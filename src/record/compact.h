@@ -29,7 +29,7 @@ typedef struct th_grid_frame {
     const int32_t *level;   // NULL for the encoder: all 0
 } th_grid_frame;
 
-// What is known after the last frame, the same in writer and reader.
+// State after the last frame, the same in writer and reader.
 typedef struct th_compact_codec th_compact_codec;
 th_compact_codec *th_compact_codec_create(void); // NULL: no memory
 void th_compact_codec_destroy(th_compact_codec *codec);

@@ -1,4 +1,4 @@
-// What reading and writing HDF5 share: names in the file, a quiet error stack. HDF5 keeps its own state
+// Shared by the HDF5 reader and writer: names in the file, a quiet error stack. HDF5 keeps its own state
 // for the whole process and is usually built without locks: use one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_HDF5_H

@@ -240,7 +240,7 @@ static bool keep_notes(th_trajectory *trajectory, hid_t file) {
     return memory;
 }
 
-// What the archive and JuPedSim say about a file are texts of its root: title, date, source.
+// The archive and JuPedSim describe a file by texts of its root: title, date, source.
 typedef struct root_notes {
     th_trajectory *trajectory;
     th_trajectory_note notes[32];

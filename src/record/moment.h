@@ -5,6 +5,7 @@
 #define TH_RECORD_MOMENT_H
 #include "throng/record.h"
 #include "throng/scene_view.h"
+#include <string.h>
 
 // The arrays of a moment that a world fills: X(NAME, member, field, type, known).
 #define TH_MOMENT_COLUMNS(X)                                         \
@@ -30,7 +31,7 @@ typedef enum th_moment_column {
         TH_COLUMN_COUNT
 } th_moment_column;
 
-// What to copy. Ids and places always are; levels only where the scene has more than one.
+// Fields to copy besides ids and places. Levels are copied only where the scene has more than one.
 enum {
     TH_KNOW_PLACE = 1 << 0,
     TH_KNOW_LEVEL = 1 << 1,
@@ -79,4 +80,12 @@ static inline double th_moment_y(const th_moment *moment, int i) {
 // Any area in scene coordinates, POLYGON or MULTIPOLYGON with holes. Caller frees with th_free; NULL: no
 // memory.
 char *th_polygons_wkt(const th_polygons *shape, th_point origin);
+
+// How arrows of influences on an agent (throng/model.h) are drawn, in metres of the plan per unit: displacements are
+// centimetres and forces hundreds of newtons.
+static inline double th_influence_metres(const char *unit) {
+    if (strcmp(unit, "m") == 0) return 10;
+    if (strcmp(unit, "m/s2") == 0) return 0.25;
+    return strcmp(unit, "N") == 0 ? 0.002 : 1;
+}
 #endif

@@ -182,7 +182,7 @@ static th_result read_levels(const keeper *k, const th_store_facts *facts,
         info);
 }
 
-// What further frames of this recording name as their geometry.
+// The geometry that further frames of this recording refer to.
 static int64_t geometry_in_force(const keeper *k) {
     int64_t hash = 1;
     sqlite3_stmt *row = NULL;

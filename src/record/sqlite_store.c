@@ -19,7 +19,7 @@ th_result th_store_fail(sqlite3 *db, const char *path, th_error *error) {
     int cause = sqlite3_system_errno(db);
     // Failures in the write-ahead log are not noted there; the call that failed was the last one.
     if (!cause && code == SQLITE_IOERR) cause = last_errno;
-    const char *kept = TH_FRAMES_KEPT;
+    const char *kept = TH_FRAMES_KEPT ": the newest may be in its -wal file, so keep both";
     switch (code) {
     case SQLITE_NOMEM:
         return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for the database%s", kept);

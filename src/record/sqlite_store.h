@@ -1,4 +1,4 @@
-// What reader and writer of SQLite recordings share: the schema, the facts in metadata, and failures of
+// Shared by reader and writer of SQLite recordings: the schema, the facts in metadata, and failures of
 // the database in words. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_SQLITE_STORE_H
 #define TH_RECORD_SQLITE_STORE_H
@@ -29,7 +29,7 @@ th_result th_store_number(sqlite3 *db, const char *path, const char *sql, double
                           th_error *error);
 
 // ---- files from elsewhere
-// What reading may still cost; must live as long as the database is read.
+// The budget left for reading; must live as long as the database is read.
 typedef struct th_store_budget {
     int64_t left;  // operations
     int64_t bytes; // of the database, its log included

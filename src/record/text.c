@@ -550,15 +550,14 @@ static th_result flush(th_trajectory_writer *trajectory, th_error *error) {
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0) {
             int reason = wrote < 0 ? errno : ENOSPC;
-            // What is there stays readable: without the beginning of a frame. Should even this fail,
+            // Removes the beginning of a frame, so that the rest stays readable. Should even this fail,
             // the reader drops the cut line.
             if (ftruncate(writer->file, (off_t)writer->size) == 0)
                 lseek(writer->file, (off_t)writer->size, SEEK_SET);
             writer->used = 0;
-            return th_trajectory_fail(
-                error, TH_NO_FILE, trajectory->path,
-                "cannot be written: %s; free space and resume, the frames before are kept",
-                strerror(reason));
+            return th_trajectory_fail(error, TH_NO_FILE, trajectory->path,
+                                      "cannot be written: %s; free space and resume" TH_FRAMES_KEPT,
+                                      strerror(reason));
         }
         done += (size_t)wrote;
     }

@@ -101,7 +101,7 @@ static th_result recognise(const char *path, const th_trajectory_backend **backe
                               "Dynamics Data Archive's HDF5, and text with rows id frame x y z");
 }
 
-// What a header says, written or read: `fault` is TH_BAD_ARGUMENT or TH_NO_FILE.
+// Checks a header that is written or read: `fault` is TH_BAD_ARGUMENT or TH_NO_FILE.
 static th_result check_numbers(const char *path, const th_trajectory_info *info, th_result fault,
                                th_error *error) {
     if (!(info->fps >= TH_FPS_LEAST && info->fps <= TH_FPS_MAX))
@@ -256,7 +256,7 @@ static th_result make_writer(const char *path, th_trajectory_writer **writer, th
     return TH_OK;
 }
 
-// What a database may have left beside its file.
+// Files that a database may have left beside its own.
 static void remove_beside(const char *path) {
     static const char *const endings[] = {"-wal", "-shm", "-journal"};
     char name[1024 + 16];
@@ -342,6 +342,8 @@ th_result th_trajectory_writer_close(th_trajectory_writer *writer, th_error *err
 
 // ---- converting
 
+#define LEFT "nothing is left of it"
+
 static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer, th_convert_fn *seen,
                              void *context, th_error *error) {
     double rows = 0, all = from->info.row_count > 0 ? (double)from->info.row_count : 1;
@@ -354,7 +356,7 @@ static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer, 
         rows += frame.count;
         if (seen && !seen(rows / all, context))
             return th_trajectory_fail(error, TH_NO_FILE, writer->path,
-                                      "the conversion was stopped; nothing is left of it");
+                                      "the conversion was stopped; " LEFT);
     }
 }
 
@@ -364,7 +366,10 @@ static void name_target(th_error *error, const char *part, const char *to) {
     if (!error || strcmp(error->file, length > room ? part + length - room : part) != 0) return;
     snprintf(error->file, sizeof error->file, "%s", to);
     char *kept = strstr(error->message, TH_FRAMES_KEPT);
-    if (kept) snprintf(kept, strlen(kept) + 1, "; nothing is left of it");
+    if (kept) *kept = '\0';
+    if (strstr(error->message, LEFT)) return;
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, "; %s", LEFT);
 }
 
 static th_result take_place(const char *part, const char *to, bool replace, th_error *error) {

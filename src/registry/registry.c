@@ -249,7 +249,7 @@ static int count_keys(const th_section_info *section, th_key_kind kind, const ch
     return count;
 }
 
-// What sections of all models share: their names and the keys that they add to groups.
+// Names that sections of all models share: their own and the keys that they add to groups.
 static th_result check_names(const th_model *model, const th_section_info *section,
                              th_error *error) {
     int scene_count, group_count;
@@ -511,7 +511,7 @@ static th_result check_layout(void *library, const char *path, th_error *error) 
     return TH_OK;
 }
 
-// What the plugin itself says, with the file's name.
+// The plugin's own message, with the file's name.
 static th_result register_models(void *library, const char *path, th_error *error) {
     typedef th_result plugin_fn(th_error *);
     plugin_fn *plugin;
@@ -534,6 +534,8 @@ static th_result register_models(void *library, const char *path, th_error *erro
 }
 
 th_result th_plugin_load(const char *path, th_error *error) {
+    if (th_system_plain_file(path) == TH_NOT_PLAIN)
+        return th_file_fail(error, path, "cannot be read: not a plain file");
     void *library = th_library_open(path);
     if (!library)
         return th_file_fail(error, path,

@@ -9,7 +9,7 @@
 #include "observe/findings.h"
 #include "report/report.h"
 
-// What every figure may look at; made once by th_figure_data_make.
+// The data of all figures, made once by th_figure_data_make.
 typedef struct th_figure_data {
     const th_report_def *def;
     const th_scene_view *scene;
@@ -112,9 +112,9 @@ TH_FIGURES(X)
 
 // ---- figures of maps: a value per cell as colours over the plan, with a key at the right
 
-// What a map shows of a cell; NaN: nothing.
+// The value that a map shows of a cell; NaN: none.
 typedef double th_cell_value(const th_figure_data *data, const th_map *map, int cell);
-// Of all cells of all levels; 0: there is none.
+// The largest value of all cells of all levels; 0: there is none.
 double th_map_largest(const th_figure_data *data, th_cell_value *value);
 // There are maps with people on them.
 bool th_maps_measured(const th_figure_data *data);
@@ -138,7 +138,7 @@ double th_figure_class_map(const th_canvas *canvas, const th_figure_data *data, 
 
 // The answer in one sentence or two, with its interval. page_results.c
 void th_page_answer(th_text *page, const th_figure_data *data);
-// What was simulated: groups, and what differs from the defaults. page.c
+// The settings: groups, and values that differ from the defaults. page.c
 void th_page_population(th_text *page, const th_figure_data *data);
 void th_page_differences(th_text *page, const th_figure_data *data);
 // Tables of counters, areas and runs. page_results.c
@@ -185,7 +185,7 @@ th_result th_report_sweep_page(const th_sweep_report *report, th_error *error);
 // ---- figures of a sweep. They are rows of the same kind as those of a run, so that SVG and PNG are written by
 // the same code.
 
-// What a figure's functions are given: `base` is empty and comes first, so that a pointer to it is one
+// The argument of a figure's functions: `base` is empty and comes first, so that a pointer to it is one
 // to the whole.
 typedef struct th_sweep_figure_data {
     th_figure_data base;

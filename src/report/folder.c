@@ -51,7 +51,7 @@ th_result th_make_folders(const char *path, th_error *error) {
         part[i] = kept;
     }
     if (is_folder(path)) return TH_OK;
-    return th_file_fail(error, path, "is there already and is no folder; choose another --out");
+    return th_file_fail(error, path, "is there already and is not a folder; choose another --out");
 }
 
 th_result th_folder_lock(th_folder *folder, th_error *error) {

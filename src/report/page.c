@@ -15,7 +15,7 @@
 
 // ---- what was simulated
 
-// What was simulated: groups in words, and every setting that is not the default.
+// The settings: groups in words, and every value that is not the default.
 
 static void add_range(th_text *text, const th_distribution *d) {
     bool low = isfinite(d->min) && d->min > -1e30, high = isfinite(d->max) && d->max < 1e30;

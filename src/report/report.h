@@ -46,7 +46,7 @@ th_result th_folder_write_json(const th_folder *folder, const char *name, const 
 // The JSON object in a file of the folder; NULL with an error.
 json_t *th_folder_read_json(const th_folder *folder, const char *name, th_error *error);
 
-// What the report says about how the run came about.
+// How the run came about, for the report.
 typedef struct th_report_def {
     const th_scene_view *scene;
     const th_ensemble *ensemble;
@@ -139,7 +139,7 @@ void th_text_put(th_text *text, const char *words);
 __attribute__((format(printf, 2, 3)))
 #endif
 void th_text_add(th_text *text, const char *format, ...);
-// Words of others: markup characters escaped, bytes that are no UTF-8 shown as "?". NULL is nothing.
+// Text from outside: markup characters escaped, bytes that are not UTF-8 shown as "?". NULL: nothing.
 void th_text_escaped(th_text *text, const char *words);
 
 // 2900 -> 2 900 with a narrow space.

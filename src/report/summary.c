@@ -11,9 +11,9 @@
 
 // ---- summary.json
 
-// Keys carry their unit; what is not known is null. docs/reports.md lists them.
+// Keys carry their unit; unknown values are null.
 
-// To seven digits: most are measured in single precision, and 1.39999962 is no news.
+// To seven digits: most are measured in single precision, and 1.39999962 means 1.4.
 static json_t *number(double value) {
     char digits[32];
     if (!isfinite(value)) return json_null();
@@ -21,7 +21,7 @@ static json_t *number(double value) {
     return json_real(strtod(digits, NULL));
 }
 static json_t *count(uint64_t value) { return json_integer((json_int_t)value); }
-// Texts come from files: what is no UTF-8 is left out rather than failing the whole summary.
+// Texts come from files: bytes that are not UTF-8 are left out and do not fail the summary.
 static json_t *text(const char *words) {
     json_t *string = words ? json_string(words) : NULL;
     return string ? string : json_null();
@@ -400,9 +400,7 @@ static void print_exits(FILE *out, const th_observation *seen) {
         fputc('\n', out);
     }
     if (seen->events_lost > 0)
-        fprintf(out,
-                "  (who took which is not known of %" PRIu64
-                " people, who left in too large a crowd)\n",
+        fprintf(out, "  (the exits of %" PRIu64 " people are not known: too many left at once)\n",
                 seen->events_lost);
 }
 

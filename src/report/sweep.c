@@ -92,7 +92,7 @@ static bool egress_applies(const th_figure_data *data) {
     return false;
 }
 
-// What the two axes have to hold.
+// The ranges of the two axes.
 static void ranges(const th_sweep_report *report, bool flow, double *low_x, double *high_x,
                    double *high_y) {
     *low_x = (double)INFINITY;

@@ -26,7 +26,7 @@ static void begin_field(th_table_file *table) {
     table->begun = true;
 }
 
-// A spreadsheet takes a text that begins so for a formula, and obeys it.
+// A spreadsheet executes a text that begins like a formula.
 static bool is_formula(const char *text) {
     static const char digits[] = "0123456789";
     if (!*text || !strchr("=+-@\t\r", *text)) return false;
@@ -105,7 +105,7 @@ th_result th_table_close(th_table_file *table, th_error *error) {
 
 // ---- the tables of a run
 
-// The CSV tables of a run's folder. What is of one run only is of the first.
+// The CSV tables of a run's folder. Tables of a single run are those of the first.
 
 static const char *const counter_kinds[] = {
     [TH_COUNT_EXIT] = "exit", [TH_COUNT_DOOR] = "door", [TH_COUNT_LINE] = "line"};

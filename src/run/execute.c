@@ -81,7 +81,7 @@ static th_result conclude(th_runs *runs, bool checkpoint_failed, th_error *error
     return result;
 }
 
-// What was seen of a run goes to the results; the observation is given away.
+// Moves the observation of a run into the results.
 static th_result add_run(th_runs *runs, th_simulation *run, th_error *error) {
     th_observation *seen = th_observer_observation(run->observer);
     double flow = th_exit_flow(seen);
@@ -99,7 +99,7 @@ static void tell_step(void *context, const th_simulation *s) {
     const th_observation *seen = th_observer_observation(s->observer);
     int last = seen->sample_count - 1;
     if (last < 0) return;
-    // Of the last sample: asking the world now would sample its overlaps at a moment that depends on
+    // Numbers of the last sample: asking the world now would sample its overlaps at a moment that depends on
     // the clock, and the largest overlap of a run must not.
     th_runs_tell(runs, (th_runs_progress){.moment = TH_RUNS_STEPPED,
                                           .time = th_world_time(s->world),

@@ -170,7 +170,7 @@ char *th_run_folder_again(const th_run_folder *run) {
 
 enum { CHANGES = 4, CHANGE_TEXT = 64 };
 
-// As texts of overrides; returns how many. The end asked for replaces the scene's own, earlier or later.
+// Writes the changes as texts of overrides; returns how many. The end asked for replaces the scene's own, earlier or later.
 static int list_changes(const th_scene_changes *c, const th_scene_view *scene,
                         char texts[CHANGES][CHANGE_TEXT]) {
     th_run_settings run = scene->run;

@@ -384,7 +384,7 @@ static th_runs *make(const th_runs_def *def, th_error *error) {
     return runs;
 }
 
-// What the user is told of the runs, from what was found out about them. On failure nothing is left.
+// Makes the texts about the runs from their results. On failure nothing is left.
 static th_result complete(th_runs *made, th_result result, th_runs **runs, th_error *error) {
     th_runs_info *info = &made->info;
     if (result == TH_OK) result = reserve_results(made, error);

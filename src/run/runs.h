@@ -41,7 +41,7 @@ void th_checkpoint_release(th_checkpoint *checkpoint);
 
 // ---- one run
 
-// What all runs of a scene have in common.
+// Shared by all runs of a scene.
 typedef struct th_simulation_def {
     const th_scene_view *scene;
     double step;      // [s]
@@ -200,7 +200,7 @@ void th_run_folder_notes(const th_run_folder *run, th_trajectory_note *notes);
 // For the room report. `trouble` is why the recording ends early, or "".
 th_report_def th_run_folder_report(const th_run_folder *run, const th_scene_view *scene,
                                    const th_ensemble *ensemble, const char *trouble);
-// What summary.json holds, `wall_seconds` and the folder; NULL with an error.
+// The contents of summary.json, `wall_seconds` and the folder; NULL with an error.
 json_t *th_run_folder_summary(const th_run_folder *run, const th_report_def *report,
                               th_error *error);
 
@@ -211,7 +211,7 @@ typedef struct th_texts {
     int count;
 } th_texts;
 
-// What a definition of runs changes in the scene, so that its copy has to hold it.
+// Changes of a definition of runs to the scene, which its copy must hold.
 typedef struct th_scene_changes {
     uint64_t seed;         // 0: not given
     int runs;              // 0: not given
@@ -281,7 +281,7 @@ void th_runs_note(th_runs *runs, const char *format, ...) __attribute__((format(
 th_result th_runs_add(th_runs *runs, const th_run_outcome *outcome, th_error *error);
 // All runs of the next point have been added: tells so.
 void th_runs_close_point(th_runs *runs);
-// Of one run. `flow` is th_exit_flow, which has to be asked before the observation is given away.
+// The outcome of one run. `flow` is th_exit_flow, to be called before the observation is moved.
 th_run_outcome th_outcome_of(const th_run_summary *summary, double flow);
 double th_exit_flow(const th_observation *observation);
 

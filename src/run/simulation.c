@@ -256,7 +256,7 @@ static const char *file_of(const th_error *error, const char *otherwise) {
     return error->file[0] ? error->file : otherwise;
 }
 
-// As the file says: of what was written last, a full disk may have taken some back. "" when it does not open.
+// Counts the frames in the file: a full disk may have lost the last ones. "" when it does not open.
 static void count_frames(const char *path, char text[48]) {
     th_trajectory *recording = NULL;
     text[0] = '\0';

@@ -325,7 +325,7 @@ static th_result load(const char *file, const th_texts *overrides, const th_vari
     return result;
 }
 
-// What makes two sweeps the same one: where a folder has another, its runs are no runs of this.
+// The identity of a sweep: runs in a folder of another one are not used.
 static json_t *definition_of(const th_runs *runs, uint64_t digest) {
     char text[17];
     snprintf(text, sizeof text, "%016" PRIx64, digest);

@@ -70,7 +70,7 @@ static bool count_combinations(th_variation *variation) {
     return product > 0;
 }
 
-// What is not UTF-8 could not be kept in sweep.json.
+// Refuses text that is not UTF-8: sweep.json could not hold it.
 static bool is_text(const char *text) {
     json_t *kept = json_string(text);
     json_decref(kept);

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scene/compile.h"
 #include "core/error.h"
-#include "scene/source_map.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -448,12 +447,6 @@ static void close_compiler(th_compiler *c) {
     th_arena_release(&c->work);
 }
 
-// A scene and the arena of its lists in one block.
-typedef struct owned_scene {
-    th_scene scene;
-    th_arena arena;
-} owned_scene;
-
 // The lists of a definition whose elements have a cookie: X(kind, list, count).
 #define ELEMENTS(X)                                    \
     X(level, levels, level_count)                      \
@@ -502,12 +495,8 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
     c.level_count = def->level_count ? def->level_count : 1;
     c.extent = (th_extent)TH_NO_EXTENT;
     c.work.memory = memory;
-    owned_scene *owned = th_alloc(&memory, 1, sizeof *owned);
-    if (!owned) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    c.scene = &owned->scene;
-    c.scene->view.scene = c.scene;
-    c.scene->arena = &owned->arena;
-    c.scene->arena->memory = memory;
+    c.scene = th_scene_empty(&memory);
+    if (!c.scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
     c.geometry = (th_geometry){
         .arena = &c.work, .links = {def->base_dir, def->allow_links}, .no_files = def->no_files};
     if (th_geometry_open(&c.geometry))
@@ -520,14 +509,4 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
     else
         *scene = c.scene;
     return c.result;
-}
-
-const th_scene_view *th_scene_view_of(const th_scene *scene) { return &scene->view; }
-
-void th_scene_release(th_scene *scene) {
-    if (!scene) return;
-    th_memory memory = scene->arena->memory;
-    th_source_map_destroy(scene->source_map);
-    th_arena_release(scene->arena);
-    th_dealloc(&memory, scene, 1, sizeof(owned_scene));
 }

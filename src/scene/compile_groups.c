@@ -135,7 +135,7 @@ void th_gather_groups(th_compiler *c) {
     }
 }
 
-// What a property may be at all; distributions are cut there too.
+// The range of a property; distributions are cut there too.
 typedef struct property {
     const char *name, *unit;
     double low, high;
@@ -305,11 +305,20 @@ static void compile_route(th_compiler *c, int i) {
     if (route && c->result == TH_OK) th_compile_weights(c, i, route);
 }
 
-static void choose(th_compiler *c, th_stage stage, const th_model_def *def, bool own_goals,
-                   const char *path, th_model_choice *choice) {
-    th_error local = {0};
-    if (c->result != TH_OK) return;
-    c->result = th_model_choose(stage, def, own_goals, path, choice, c->error ? c->error : &local);
+static void choose(th_compiler *c, th_stage stage, const th_model_def *def, const char *path,
+                   th_model_choice *choice) {
+    th_error local = {0}, *error = c->error ? c->error : &local;
+    if (c->result == TH_OK)
+        c->result = th_model_choose(stage, def, false, false, path, choice, error);
+}
+
+static void choose_plan(th_compiler *c, int i, bool own_goals, th_group *group) {
+    th_error local = {0}, *error = c->error ? c->error : &local;
+    bool aims = (group->decides & TH_DECIDES_AIM) != 0;
+    const char *path = th_at(c, "groups[%d].plan", i);
+    if (c->result == TH_OK)
+        c->result = th_model_choose(TH_STAGE_PLAN, &c->def->groups[i].plan, own_goals, aims, path,
+                                    &group->plan, error);
 }
 
 // Behaviours of a group decide different things.
@@ -324,7 +333,7 @@ static void compile_behaviours(th_compiler *c, int i) {
         int k = group->behave_count++;
         const char *path = def->behave_count > 1 ? th_at(c, "groups[%d].behave[%d]", i, k)
                                                  : th_at(c, "groups[%d].behave", i);
-        choose(c, TH_STAGE_BEHAVE, def->behave_count ? &def->behave[k] : &usual, false, path,
+        choose(c, TH_STAGE_BEHAVE, def->behave_count ? &def->behave[k] : &usual, path,
                &group->behave[k]);
         if (c->result != TH_OK) return;
         const th_model *model = th_models(NULL)[group->behave[k].model];
@@ -370,10 +379,9 @@ static void compile_models(th_compiler *c, int i) {
     th_group *group = &c->list.groups[i];
     bool own_goals = def->own_goal != TH_OWN_GOAL_NONE;
     compile_behaviours(c, i);
-    choose(c, TH_STAGE_PLAN, &def->plan, own_goals, th_at(c, "groups[%d].plan", i), &group->plan);
-    choose(c, TH_STAGE_FILTER, &def->filter, false, th_at(c, "groups[%d].filter", i),
-           &group->filter);
-    choose(c, TH_STAGE_MOVE, &def->move, false, th_at(c, "groups[%d].move", i), &group->move);
+    choose_plan(c, i, own_goals, group);
+    choose(c, TH_STAGE_FILTER, &def->filter, th_at(c, "groups[%d].filter", i), &group->filter);
+    choose(c, TH_STAGE_MOVE, &def->move, th_at(c, "groups[%d].move", i), &group->move);
     if (c->result != TH_OK) return;
     const th_model *plan = th_models(NULL)[group->plan.model];
     th_at(c, "groups[%d].plan", i);

@@ -5,11 +5,23 @@
 #include "scene/compile.h"
 #include "scene/scene.h"
 #include <math.h>
+#ifndef TH_NO_PNG
 #include <png.h>
+#endif
 #include <string.h>
 #include <strings.h>
 
 // ---- reading PNG files
+
+#ifdef TH_NO_PNG
+
+th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int most, const char *path,
+                      uint8_t **pixels, int *width, int *height, th_error *error) {
+    (void)arena, (void)bytes, (void)length, (void)most, (void)pixels, (void)width, (void)height;
+    return th_fail(error, TH_BAD_SCENE, path, "this build reads no PNG files");
+}
+
+#else
 
 // PNG files as they are: samples are data here, so colour profiles and gamma are left out, as is everything else a file may
 // carry. libpng ends by longjmp; what it holds then is freed by png_destroy_read_struct.
@@ -124,7 +136,7 @@ th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int mos
                       uint8_t **pixels, int *width, int *height, th_error *error) {
     if (length < 8 || png_sig_cmp((png_const_bytep)bytes, 0, 8) != 0)
         return th_fail(error, TH_BAD_SCENE, path,
-                       "the file is no PNG; save the picture in that format");
+                       "the file is not a PNG; save the picture in that format");
     reader r = {
         .memory = arena->memory, .arena = arena, .bytes = bytes, .left = length, .most = most};
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, stop, ignore, &r, take_memory,
@@ -146,6 +158,8 @@ th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int mos
     *height = (int)r.height;
     return TH_OK;
 }
+
+#endif
 
 // Every node of a planner takes the mean of its pixels, in every solution.
 enum { PICTURE_LIMIT = 100, PIXEL_LIMIT = 1 << 22 };
@@ -326,7 +340,7 @@ void th_compile_pictures(th_compiler *c) {
 
 // ---- areas
 
-// What is dark, as upright rectangles of pixels; rows from the top.
+// The dark parts as upright rectangles of pixels; rows from the top.
 typedef struct pixel_box {
     int x0, x1, y0, y1;
 } pixel_box;

@@ -1,4 +1,4 @@
-// What every part of the compiler needs: messages, ids, levels, shapes. SPDX-License-Identifier: Apache-2.0
+// Tools of all parts of the compiler: messages, ids, levels, shapes. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/file.h"
 #include "scene/compile.h"
@@ -37,34 +37,9 @@ void *th_take(th_compiler *c, size_t count, size_t size) {
     return memory;
 }
 
-// Bytes of the UTF-8 sequence at `text`; 0 when it is none.
-static int sequence_length(const unsigned char *text) {
-    unsigned lead = text[0], low = 0x80, high = 0xBF;
-    if (lead < 0x80) return 1;
-    int length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : 4;
-    if (lead < 0xC2 || lead > 0xF4) return 0;
-    if (lead == 0xE0) low = 0xA0;  // overlong
-    if (lead == 0xED) high = 0x9F; // surrogates
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F; // beyond U+10FFFF
-    if (text[1] < low || text[1] > high) return 0;
-    for (int i = 2; i < length; ++i)
-        if (text[i] < 0x80 || text[i] > 0xBF) return 0;
-    return length;
-}
-
-static bool is_utf8(const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        int length = sequence_length(at);
-        if (length == 0) return false;
-        at += length;
-    }
-    return true;
-}
-
 const char *th_copy_string(th_compiler *c, const char *text) {
     if (!text || c->result != TH_OK) return NULL;
-    if (!is_utf8(text))
+    if (!th_is_utf8(text))
         th_bad(c, "the text is not UTF-8; recordings and reports could not hold it");
     if (c->result != TH_OK) return NULL;
     char *copy = th_arena_string(c->scene->arena, text);
@@ -117,7 +92,7 @@ const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int i
     snprintf(made, sizeof made, "%s%d", kind, index);
     const char *copy = th_copy_string(c, id ? id : made);
     if (!copy) return "";
-    // Looked for among all earlier ones: a stranger's file must not keep us busy for hours.
+    // Compared with all earlier ones; the limit keeps a hostile file from taking hours.
     enum { NAMED_LIMIT = 20000 };
     if (earlier_count >= NAMED_LIMIT) th_bad(c, "a scene has at most %d of a kind", NAMED_LIMIT);
     if (!copy[0] || strlen(copy) > 100) th_bad(c, "an id has 1 to 100 characters");

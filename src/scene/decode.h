@@ -27,7 +27,7 @@ void th_leave(th_decoder *decoder, th_place place);
 
 void th_expected(th_decoder *decoder, const json_t *found, const char *expected);
 void *th_decoder_alloc(th_decoder *decoder, size_t count, size_t size);
-// Unknown members are errors that name the nearest known one. False when the value is no object.
+// Unknown members are errors that name the nearest known one. False when the value is not an object.
 bool th_check_keys(th_decoder *decoder, json_t *object, const char *const *known, int count);
 #define TH_CHECK_KEYS(decoder, object, ...)                            \
     th_check_keys(decoder, object, (const char *const[]){__VA_ARGS__}, \

@@ -31,13 +31,16 @@ static const char *stage_word(th_stage stage) {
     return stage == TH_STAGE_MOVE ? "move model" : th_stage_name(stage);
 }
 
-// For people with own goals the default must lead there.
-static int default_model(th_stage stage, bool own_goals) {
+// For people with own goals the default must lead there; where a behaviour weighs ways itself, it is the shortest way.
+static int default_model(th_stage stage, bool own_goals, bool aims) {
     int usual = th_stage_default_model(stage), count;
     const th_model *const *models = th_models(&count);
-    if (stage != TH_STAGE_PLAN || !own_goals || models[usual]->own_goals) return usual;
+    bool good = own_goals ? models[usual]->own_goals : !(aims && models[usual]->weighs_ways);
+    if (stage != TH_STAGE_PLAN || good) return usual;
     for (int m = 0; m < count; ++m)
-        if (models[m]->stage == stage && models[m]->own_goals && models[m]->needs_lattice) return m;
+        if (models[m]->stage == stage && models[m]->own_goals == own_goals &&
+            models[m]->needs_lattice && !(aims && models[m]->weighs_ways))
+            return m;
     return usual;
 }
 
@@ -109,10 +112,11 @@ static th_result set_preset(const th_model *model, const char *name, const char 
     return unknown_name(what, name, place, known, count, error);
 }
 
-th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goals, const char *path,
-                          th_model_choice *choice, th_error *error) {
+th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goals, bool aims,
+                          const char *path, th_model_choice *choice, th_error *error) {
     memset(choice, 0, sizeof *choice);
-    choice->model = def->name ? th_model_find(stage, def->name) : default_model(stage, own_goals);
+    choice->model =
+        def->name ? th_model_find(stage, def->name) : default_model(stage, own_goals, aims);
     if (choice->model < 0) return unknown_model(stage, def->name, path, error);
     const th_model *model = th_models(NULL)[choice->model];
     for (int i = 0; i < model->param_count; ++i) choice->params[i] = (float)model->params[i].value;

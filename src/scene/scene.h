@@ -22,6 +22,9 @@ struct th_scene {
     const struct th_goal_grid *goal_grids; // one per level
     struct th_plan_scene *plan;            // what the planners prepared
     struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
+    // From a compiled file: what walls and portals cut the ground into (space/rooms.h); NULL: GEOS finds it out.
+    const struct th_face *faces;
+    int face_count;
 };
 
 // Does a ray from the point along x cross the edge? It counts for its lower end but not its upper, so a ray through
@@ -109,13 +112,21 @@ TH_BOTH static inline bool th_is_rigid_body(th_rigid rigid, float radius) {
 // `gaps`: those that only some of the people fit through; NULL before they are known.
 th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
                            th_scene **scene, th_error *error);
+
+// scene.c: one without lists; NULL: no memory.
+th_scene *th_scene_empty(const th_memory *memory);
 // Frees a compiled scene's arena and source map (its owner frees plan and the rest first).
 void th_scene_release(th_scene *scene);
 // Fills file, line and column of an error that names a path ("groups[2].count").
 void th_scene_locate(const th_scene *scene, th_error *error);
+// The k-th section of all models, in the order of th_models(), and the number of its model (`model` may be NULL); NULL: there
+// are no more.
+const th_section_info *th_section_at(int k, int *model);
+bool th_is_utf8(const char *text);
 
 // models.c: names to numbers, presets and values to floats. `path` is the JSON path of the model object, for
-// messages. Without a name it is the default, for `own_goals` one that leads to these.
-th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goals, const char *path,
-                          th_model_choice *choice, th_error *error);
+// messages. Without a name it is the default, for `own_goals` one that leads to these, and with a behaviour that `aims`
+// (TH_DECIDES_AIM) one without `weighs_ways`.
+th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goals, bool aims,
+                          const char *path, th_model_choice *choice, th_error *error);
 #endif

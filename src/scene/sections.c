@@ -5,17 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-const th_section_info *th_section_at(int k, int *model) {
-    int count;
-    const th_model *const *models = th_models(&count);
-    for (int m = 0; m < count; ++m) {
-        if (model) *model = m;
-        if (k < models[m]->section_count) return &models[m]->sections[k];
-        k -= models[m]->section_count;
-    }
-    return NULL;
-}
-
 int th_section_names(const char **names) {
     const th_section_info *info;
     int count = 0;
@@ -45,16 +34,6 @@ const th_key_info *th_section_key(const th_section_info *info, th_key_kind kind)
     return NULL;
 }
 
-const void *th_scene_items(const th_scene *scene, const char *section, int *count) {
-    *count = 0;
-    for (int k = 0; k < scene->section_count; ++k) {
-        if (strcmp(scene->sections[k].info->name, section) != 0) continue;
-        *count = scene->sections[k].count;
-        return scene->sections[k].items;
-    }
-    return NULL;
-}
-
 static int find_key(const th_section_info *info, const char *name) {
     for (int k = 0; k < info->key_count; ++k)
         if (strcmp(info->keys[k].name, name) == 0) return k;
@@ -63,7 +42,7 @@ static int find_key(const th_section_info *info, const char *name) {
 
 // ---- from the tree to the definition
 
-// What has no key of the declaration is "id" or "level".
+// Members without a key in the declaration are "id" or "level".
 static void decode_value(th_decoder *decoder, const th_key_info *key, const json_t *found,
                          th_value_def *value) {
     th_key_kind kind = key ? key->kind : TH_KEY_WORD;
@@ -369,7 +348,7 @@ void th_compile_sections(th_compiler *c) {
 
 // ---- sections of groups
 
-// What models' sections are to groups: names with weights, and places that are detours.
+// Sections as groups use them: names with weights, and places that are detours.
 
 // ---- names
 
@@ -592,10 +571,6 @@ th_polyline th_compile_polyline(th_compiler *c, const char *what, const th_value
 }
 
 // ---- areas
-
-bool th_polygons_surround(const th_polygons *shape, th_vec2 point) {
-    return th_polygons_contain(shape, point);
-}
 
 enum { OUTLINE_LIMIT = 2000 }; // points of one: models look at all of them for each agent nearby
 

@@ -7,9 +7,6 @@
 
 enum { TH_SECTION_MAX = 64, TH_KEY_MAX = 32 }; // of all models together; keys of one
 
-// The k-th section of all models, in the order of th_models(), and the number of its model (`model` may be NULL); NULL: there
-// are no more.
-const th_section_info *th_section_at(int k, int *model);
 // Their names, at most TH_SECTION_MAX of them; returns how many.
 int th_section_names(const char **names);
 // The keys that they add to groups, at most TH_SECTION_MAX of them; returns how many.

@@ -447,6 +447,15 @@ static th_result set_width(walk *w, const json_t *value) {
     return TH_OK;
 }
 
+// Does a width in this path mean the length of the line? Sections of models have keys of their own.
+static bool has_line_width(const walk *w) {
+    static const char *const lists[] = {"doors[", "exits[", "waypoints[", "measure.lines["};
+    bool is = false;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; ++k)
+        is = is || strncmp(w->path, lists[k], strlen(lists[k])) == 0;
+    return is && json_object_get(w->node, "line");
+}
+
 static th_result enter(walk *w, const char *word, bool last, json_t *value) {
     if (json_is_array(w->node)) {
         size_t index = 0;
@@ -464,8 +473,7 @@ static th_result enter(walk *w, const char *word, bool last, json_t *value) {
                        "the override %.100s goes into %.60s, which is %s and has no members",
                        w->text, w->path, th_json_found(w->node, found, sizeof found));
     }
-    if (last && strcmp(word, "width") == 0 && json_object_get(w->node, "line"))
-        return set_width(w, value);
+    if (last && strcmp(word, "width") == 0 && has_line_width(w)) return set_width(w, value);
     extend(w, ".", word, 0);
     if (last && json_object_set(w->node, word, value) != 0)
         return th_fail(w->error, TH_BAD_SCENE, w->path, "the override %.100s is not valid text",

@@ -15,7 +15,7 @@ typedef enum th_opening_kind {
     TH_OPENING_STAIRS
 } th_opening_kind;
 
-// What opens a wall where it lies on one.
+// A line that opens a wall where it lies on one.
 typedef struct th_opening {
     th_line line;
     th_box box; // of the line, with room for every wall that it may open

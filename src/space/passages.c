@@ -111,7 +111,7 @@ float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, 
 // whose circle no wall enters: it is narrower than what lies on both sides. This is where the distance to the walls,
 // followed along the medial axis, has a minimum, found without making the axis. A corner bears one passage, its
 // narrowest: at a door beside a corridor the door, not the lines across the corridor. Cost: corners x walls within
-// `widest` of them.
+// `widest` of them; the search ends with its work.
 
 enum { NEAR_MOST = 256 };
 static const float SAME_PLACE = 0.002f; // [m] corners this close are one
@@ -133,6 +133,8 @@ typedef struct search {
     th_walls walls;
     th_arena *arena;
     float widest;
+    narrow_search clear; // its walls and its work
+    int *seen;           // by wall: 1 + the corner it was last near to
     passage *found;
     int count, capacity;
     bool wants_slits;
@@ -190,7 +192,7 @@ static bool ends_on_wall(const search *s, const th_wall *corner) {
     return here > 0 && !leave_half_turn(directions, here);
 }
 
-// What sticks out of a wall by no more than NARROWEST is a line drawn too long, not a corner.
+// A line that sticks out of a wall by no more than NARROWEST was drawn too long; it is not a corner.
 static bool is_stub(const search *s, const th_wall *tip) {
     int near[16];
     if (tip->length > NARROWEST || tip->next != tip->prev) return false;
@@ -202,12 +204,11 @@ static bool is_stub(const search *s, const th_wall *tip) {
     return false;
 }
 
-static bool is_free(const search *s, int level, th_vec2 a, th_vec2 b, float width) {
+static bool is_free(search *s, int level, th_vec2 a, th_vec2 b, float width) {
     th_vec2 middle = th_scale(0.5f, th_add(a, b));
-    int nearest;
-    float distance2;
-    if (th_walls_near(&s->walls, level, middle, 0.49f * width, &nearest, &distance2, 1) > 0)
-        return false;
+    s->clear.level = level;
+    if (!is_clear(&s->clear, middle, 0.49f * width)) return false;
+    s->clear.left -= GROUND_WORK;
     // Nor does it lead through a wall that its end all but touches.
     th_vec2 in = th_scale(0.5f * SAME_PLACE / width, th_sub(b, a));
     return th_walkable(s->scene, level, middle) &&
@@ -216,8 +217,6 @@ static bool is_free(const search *s, int level, th_vec2 a, th_vec2 b, float widt
 
 static bool try_across(search *s, int corner, int other) {
     const th_wall *from = &s->scene->walls[corner], *wall = &s->scene->walls[other];
-    if (wall->door >= 0 || other == corner || other == from->prev) return true;
-    if (th_det(wall->direction, th_sub(from->a, wall->a)) > 0.0f) return true; // its solid side
     th_vec2 q = th_nearest_on_segment(from->a, wall->a, wall->b);
     float width = th_length(th_sub(q, from->a));
     if (width <= NARROWEST) return add_slit(s, from, th_sub(q, from->a));
@@ -228,7 +227,7 @@ static bool try_across(search *s, int corner, int other) {
     if (!th_arena_reserve(s->arena, (void *)&s->found, &s->capacity, s->count + 1,
                           sizeof *s->found))
         return false;
-    // Of a gap in a thin wall and a corridor of the same width beside it the gap is the door: it goes on with the wall.
+    // A gap in a thin wall is the door, not the corridor of the same width beside it: the gap continues the wall.
     float ahead = fabsf(th_dot(th_sub(q, from->a), s->scene->walls[from->prev].direction)) / width;
     bool thin = th_dot(s->scene->walls[from->prev].direction, from->direction) < -0.99f;
     float rank = thin && ahead > 0.9f ? ALIKE * width : width;
@@ -236,16 +235,45 @@ static bool try_across(search *s, int corner, int other) {
     return true;
 }
 
+// Can a passage lead from the corner to the wall?
+static bool may_end_at(const search *s, int corner, int other) {
+    const th_wall *from = &s->scene->walls[corner], *wall = &s->scene->walls[other];
+    if (wall->door >= 0 || other == corner || other == from->prev) return false;
+    return th_det(wall->direction, th_sub(from->a, wall->a)) <= 0.0f; // else its solid side
+}
+
+// Walls that passages from the corner may lead to, nearest first. A wall is in the lists of many cells; it is looked at
+// once.
+static int walls_across(search *s, int corner, float reach, int *near) {
+    const th_wall *from = &s->scene->walls[corner];
+    const th_wall_grid *grid = &s->walls.grids[from->level];
+    float distances2[NEAR_MOST], wide = reach + 0.01f;
+    th_wall_near_list list = {near, distances2, 0, NEAR_MOST, reach * reach, wide * wide};
+    th_wall_cells cells =
+        th_wall_cells_around(grid, from->a, from->a, reach <= grid->reach ? 0.0f : reach);
+    for (int row = cells.row0; row <= cells.row1 && grid->nx > 0; ++row) {
+        int begin = grid->start[row * grid->nx + cells.column0];
+        int end = grid->start[row * grid->nx + cells.column1 + 1];
+        s->clear.left -= end - begin;
+        for (int i = begin; i < end; ++i) {
+            int other = grid->list[i];
+            if (s->seen[other] == corner + 1) continue;
+            s->seen[other] = corner + 1;
+            if (may_end_at(s, corner, other)) th_wall_try_near(&list, &s->walls, other, from->a);
+        }
+    }
+    s->clear.left -= list.count * PAIR_WORK;
+    return list.count;
+}
+
 static bool search_corner(search *s, int corner) {
     const th_wall *wall = &s->scene->walls[corner];
-    if (!juts_out(s->scene, wall)) return true;
+    if (s->clear.left <= 0 || !juts_out(s->scene, wall)) return true;
     bool thin = th_dot(s->scene->walls[wall->prev].direction, wall->direction) < -0.99f;
     if (thin && !add_slit(s, wall, th_v(0.0f, 0.0f))) return false;
-    // What is no corner may still end short of a second wall.
+    // An end that is not a corner may still stop short of a second wall.
     float reach = ends_on_wall(s, wall) || is_stub(s, wall) ? NARROWEST : s->widest;
-    int near[NEAR_MOST];
-    float distances2[NEAR_MOST];
-    int count = th_walls_near(&s->walls, wall->level, wall->a, reach, near, distances2, NEAR_MOST);
+    int near[NEAR_MOST], count = walls_across(s, corner, reach, near);
     for (int k = 0; k < count; ++k)
         if (!try_across(s, corner, near[k])) return false;
     return true;
@@ -397,19 +425,29 @@ static bool add_named(portal_list *list, const th_scene *scene, const th_walls *
     return true;
 }
 
-bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_portals *found) {
-    const uint8_t *open = th_arena_alloc(arena, (size_t)scene->door_count + 1, sizeof *open);
+// False: no memory.
+static bool begin_search(search *s, int64_t work) {
+    const th_scene *scene = s->scene;
+    const uint8_t *open = th_arena_alloc(s->arena, (size_t)scene->door_count + 1, sizeof *open);
+    s->seen = th_arena_alloc(s->arena, (size_t)scene->wall_count + 1, sizeof *s->seen);
+    s->walls = th_walls_of(scene, open);
+    s->clear = (narrow_search){.scene = scene, .walls = s->walls, .stopped_by = -1, .left = work};
+    return open && s->seen;
+}
+
+bool th_portals_find(const th_scene *scene, float widest, int64_t *work, th_arena *arena,
+                     th_portals *found) {
     bool *used = th_arena_alloc(arena, (size_t)scene->wall_count + 1, sizeof *used);
     search s = {.scene = scene, .arena = arena, .widest = widest, .wants_slits = true};
-    s.walls = th_walls_of(scene, open);
-    if (!open || !used) return false;
+    if (!used || !begin_search(&s, *work)) return false;
     for (int w = 0; w < scene->wall_count; ++w)
         if (!search_corner(&s, w)) return false;
     portal_list list = {.arena = arena};
     if (!add_named(&list, scene, &s.walls)) return false;
     if (s.count > 1) qsort(s.found, (size_t)s.count, sizeof *s.found, by_rank);
-    for (int k = 0; k < s.count; ++k) {
+    for (int k = 0; k < s.count && s.clear.left > 0; ++k) {
         const passage *p = &s.found[k];
+        s.clear.left -= list.count;
         if (used[p->corner_a] || (p->corner_b >= 0 && used[p->corner_b])) continue;
         relation lies = relation_to(list.portals, list.count, p);
         if (lies == ACROSS_ONE) continue;
@@ -419,6 +457,7 @@ bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_po
         if (!add_portal(&list, portal_of(TH_PORTAL_PASSAGE, -1, p->a, p->b, p->level)))
             return false;
     }
+    *work = s.clear.left;
     *found = (th_portals){list.portals, list.count, s.slits, s.slit_count};
     return true;
 }
@@ -437,11 +476,9 @@ static int door_in(const th_scene *scene, const passage *p) {
 
 int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_narrow_gap *gaps,
                  int most) {
-    const uint8_t *open = th_arena_alloc(arena, (size_t)scene->door_count + 1, sizeof *open);
     search s = {.widest = widest, .scene = scene, .arena = arena};
-    s.walls = th_walls_of(scene, open);
     int count = 0;
-    if (!open) return -1;
+    if (!begin_search(&s, TH_PASSAGE_WORK)) return -1;
     for (int w = 0; w < scene->wall_count && count < most; ++w) {
         int before = s.count;
         if (!search_corner(&s, w)) return -1;

@@ -3,7 +3,9 @@
 // lies on which side. SPDX-License-Identifier: Apache-2.0
 #include "space/rooms.h"
 #include "core/error.h"
+#ifndef TH_COMPILED_ONLY
 #include "core/geometry.h"
+#endif
 #include "scene/wall_chains.h"
 #include "space/distance_grid.h"
 #include "space/walls.h"
@@ -13,17 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct th_face {
-    int level;
-    th_polygons shape;
-    double area;
-    int joined; // to this face; itself: it is a room
-} th_face;
-
 typedef struct th_room_finder {
     const th_scene *scene;
     th_arena work;
+#ifndef TH_COMPILED_ONLY
     th_geometry geometry;
+#endif
+    char message[320];       // why there are no faces
     uint8_t *open;           // by door: none is closed
     th_room_portal *portals; // their rooms are faces until the rooms are made
     int portal_count;
@@ -63,7 +61,8 @@ static float cell_size(const th_box *box) {
 typedef struct cell_writer {
     th_room_grid *grid;
     float cell;
-    int *last; // by cell: the room last noted there
+    int *last;   // by cell: the room last noted there
+    char *above; // by column: what the cell of the row before is, see note_inside
     int room;
     bool fill;
 } cell_writer;
@@ -95,22 +94,42 @@ static void note_edge(cell_writer *w, th_vec2 a, th_vec2 b) {
     }
 }
 
+// Once the outline is noted. Of neighbours without outline both are in the room or neither is, so that few cells are
+// compared with all edges.
+static void note_inside(cell_writer *w, const th_polygons *shape) {
+    enum { RIM, IN, OUT };
+    int column0 = (int)((shape->box.min_x - w->grid->origin.x) / w->cell);
+    int column1 = (int)((shape->box.max_x - w->grid->origin.x) / w->cell);
+    int row0 = (int)((shape->box.min_y - w->grid->origin.y) / w->cell);
+    int row1 = (int)((shape->box.max_y - w->grid->origin.y) / w->cell);
+    if (column1 >= w->grid->nx) column1 = w->grid->nx - 1;
+    if (row1 >= w->grid->ny) row1 = w->grid->ny - 1;
+    for (int row = row0; row <= row1; ++row) {
+        char left = RIM;
+        for (int column = column0; column <= column1; ++column) {
+            char above = row > row0 ? w->above[column] : RIM;
+            if (w->last[row * w->grid->nx + column] == w->room) {
+                left = RIM;
+            } else if (left == RIM && above != RIM) {
+                left = above;
+            } else if (left == RIM) {
+                th_vec2 middle = {w->grid->origin.x + ((float)column + 0.5f) * w->cell,
+                                  w->grid->origin.y + ((float)row + 0.5f) * w->cell};
+                left = th_polygons_contain(shape, middle) ? IN : OUT;
+            }
+            w->above[column] = left;
+            if (left == IN) note_cell(w, column, row);
+        }
+    }
+}
+
 static void note_room(cell_writer *w, const th_polygons *shape) {
     for (int r = 0; r < shape->ring_count; ++r) {
         int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
         for (int i = begin, j = end - 1; i < end; j = i++)
             note_edge(w, shape->points[j], shape->points[i]);
     }
-    int column0 = (int)((shape->box.min_x - w->grid->origin.x) / w->cell);
-    int column1 = (int)((shape->box.max_x - w->grid->origin.x) / w->cell);
-    int row0 = (int)((shape->box.min_y - w->grid->origin.y) / w->cell);
-    int row1 = (int)((shape->box.max_y - w->grid->origin.y) / w->cell);
-    for (int row = row0; row <= row1; ++row)
-        for (int column = column0; column <= column1; ++column) {
-            th_vec2 middle = {w->grid->origin.x + ((float)column + 0.5f) * w->cell,
-                              w->grid->origin.y + ((float)row + 0.5f) * w->cell};
-            if (th_polygons_contain(shape, middle)) note_cell(w, column, row);
-        }
+    note_inside(w, shape);
 }
 
 static void write_level(th_rooms *rooms, int level, cell_writer *w, bool fill, int cells) {
@@ -123,7 +142,7 @@ static void write_level(th_rooms *rooms, int level, cell_writer *w, bool fill, i
     }
 }
 
-// room_places.c. False: no memory.
+// False: no memory.
 static bool build_grids(th_rooms *rooms) {
     th_room_store *store = (th_room_store *)(void *)rooms;
     th_arena *arena = store->arena;
@@ -141,8 +160,9 @@ static bool build_grids(th_rooms *rooms) {
         int cells = grid->nx * grid->ny;
         grid->start = th_arena_alloc(arena, (size_t)cells + 1, sizeof *grid->start);
         int *last = th_arena_alloc(arena, (size_t)cells, sizeof *last);
-        if (!grid->start || !last) return false;
-        cell_writer w = {grid, cell, last, 0, false};
+        char *above = th_arena_alloc(arena, (size_t)grid->nx, sizeof *above);
+        if (!grid->start || !last || !above) return false;
+        cell_writer w = {grid, cell, last, above, 0, false};
         write_level(rooms, l, &w, false, cells);
         for (int c = 1; c <= cells; ++c) grid->start[c] += grid->start[c - 1];
         grid->list = th_arena_alloc(arena, (size_t)grid->start[cells] + 1, sizeof *grid->list);
@@ -356,6 +376,15 @@ int th_portal_side(const th_room_portal *portal, int room) {
 
 // ---- the faces
 
+#ifdef TH_COMPILED_ONLY
+
+static bool draw_faces(th_room_finder *f) {
+    snprintf(f->message, sizeof f->message, "this build of throng has no GEOS to find them");
+    return false;
+}
+
+#else
+
 static const float OVERSHOOT = 0.005f; // [m] portals reach into the walls, so that lines meet
 static const double SLIVER = 0.02;     // [m2] less is a rounding between lines
 
@@ -446,7 +475,7 @@ static void draw_level(drawing *d, const th_room_finder *f, int l) {
         add_frame(d, &level->box);
     for (int w = level->wall_begin; w < level->wall_end; ++w) {
         const th_wall *wall = &scene->walls[w];
-        // Of two edges back to back one is enough.
+        // One of two edges back to back is enough.
         if (wall->door < 0 && is_thin(level, wall)) add_line(d, wall->a, wall->b);
     }
     for (int k = 0; k < f->slit_count; ++k)
@@ -645,6 +674,64 @@ static bool find_faces(th_room_finder *f, int level) {
     return good;
 }
 
+// Of all levels.
+static bool draw_faces(th_room_finder *f) {
+    f->geometry.arena = &f->work;
+    bool good = th_geometry_open(&f->geometry);
+    for (int l = 0; good && l < f->scene->level_count; ++l) good = find_faces(f, l);
+    th_geometry_close(&f->geometry);
+    snprintf(f->message, sizeof f->message, "%s; look for walls that nearly coincide",
+             f->geometry.message);
+    return good;
+}
+
+#endif
+
+// Those that a compiled scene has.
+static bool take_faces(th_room_finder *f) {
+    size_t count = (size_t)f->scene->face_count;
+    f->faces = th_arena_alloc(&f->work, count, sizeof *f->faces);
+    if (!f->faces) return false;
+    if (count) memcpy(f->faces, f->scene->faces, count * sizeof *f->faces);
+    f->face_count = f->scene->face_count;
+    for (int k = 0; k < f->face_count; ++k) f->faces[k].joined = k;
+    return true;
+}
+
+static bool find_plan(th_room_finder *f, float widest) {
+    f->open = th_arena_alloc(&f->work, (size_t)f->scene->door_count + 1, sizeof *f->open);
+    th_portals found = {0};
+    int64_t work = TH_PASSAGE_WORK;
+    if (!f->open || !th_portals_find(f->scene, widest, &work, &f->work, &found)) return false;
+    snprintf(f->message, sizeof f->message,
+             "there are too many corners close together; draw walls and obstacles coarser");
+    if (work <= 0) return false;
+    f->portals = found.portals;
+    f->portal_count = found.count;
+    f->slits = found.slits;
+    f->slit_count = found.slit_count;
+    bool known = f->scene->faces && widest == (float)TH_PASSAGE_WIDTH_MAX;
+    return known ? take_faces(f) : draw_faces(f);
+}
+
+static th_result no_rooms(const th_room_finder *f, bool memory, th_error *error) {
+    if (!memory)
+        return th_fail(error, TH_NO_MEMORY, "levels",
+                       "no memory for the rooms of the plan; free some or make it smaller");
+    return th_fail(error, TH_BAD_SCENE, "levels",
+                   "the lines of the plan could not be joined to rooms: %s", f->message);
+}
+
+th_result th_faces_find(const th_scene *scene, th_arena *arena, th_face **faces, int *count,
+                        th_error *error) {
+    th_room_finder f = {.scene = scene, .work = *arena};
+    bool found = find_plan(&f, (float)TH_PASSAGE_WIDTH_MAX);
+    *arena = f.work;
+    *faces = f.faces;
+    *count = f.face_count;
+    return found ? TH_OK : no_rooms(&f, !arena->failed, error);
+}
+
 // ---- which faces a portal joins
 
 static int face_at(const th_room_finder *f, int level, th_vec2 p) {
@@ -665,7 +752,7 @@ static void find_sides(th_room_finder *f) {
     }
 }
 
-// ---- doorways and alcoves are no rooms
+// ---- doorways and alcoves are not rooms
 
 static int root_of(const th_room_finder *f, int face) {
     while (face >= 0 && f->faces[face].joined != face) face = f->faces[face].joined;
@@ -767,30 +854,14 @@ static bool make_rooms(th_room_finder *f, th_rooms *rooms) {
 }
 
 static th_result find(th_room_finder *f, float widest, th_rooms *rooms, th_error *error) {
-    f->open = th_arena_alloc(&f->work, (size_t)f->scene->door_count + 1, sizeof *f->open);
-    th_portals found = {0};
-    bool good = f->open && th_portals_find(f->scene, widest, &f->work, &found);
-    f->portals = found.portals;
-    f->portal_count = found.count;
-    f->slits = found.slits;
-    f->slit_count = found.slit_count;
-    if (good) good = th_geometry_open(&f->geometry);
-    for (int l = 0; good && l < f->scene->level_count; ++l) good = find_faces(f, l);
+    bool good = find_plan(f, widest);
     if (good) {
         find_sides(f);
         join_faces(f);
         good = make_rooms(f, rooms);
     }
     bool memory = !f->work.failed && !th_room_store_of(rooms)->arena->failed;
-    th_geometry_close(&f->geometry);
-    if (good) return TH_OK;
-    if (!memory)
-        return th_fail(error, TH_NO_MEMORY, "levels",
-                       "no memory for the rooms of the plan; free some or make it smaller");
-    return th_fail(error, TH_BAD_SCENE, "levels",
-                   "the lines of the plan could not be joined to rooms: %s; look for walls that "
-                   "nearly coincide",
-                   f->geometry.message);
+    return good ? TH_OK : no_rooms(f, memory, error);
 }
 
 th_result th_rooms_create(const th_scene *scene, double width_max, th_rooms **out,
@@ -812,7 +883,6 @@ th_result th_rooms_create(const th_scene *scene, double width_max, th_rooms **ou
     th_rooms *rooms = &store->rooms;
     rooms->scene = scene;
     th_room_finder finder = {.scene = scene, .work = th_arena_of(&scene->arena->memory.allocator)};
-    finder.geometry.arena = &finder.work;
     th_result result = find(&finder, (float)width_max, rooms, error);
     th_arena_release(&finder.work);
     if (result == TH_OK)

@@ -21,10 +21,13 @@ typedef struct th_portals {
     int slit_count;
 } th_portals;
 
-// False: no memory.
-bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_portals *found);
+// False: no memory. `work` is what the search may cost [walls looked at] and what is left of it; at 0 or below passages
+// are missing.
+bool th_portals_find(const th_scene *scene, float widest, int64_t *work, th_arena *arena,
+                     th_portals *found);
 
-// Passages narrower than `widest`, one a corner. At most `most`, the first found. Returns how many, -1 without memory.
+// Passages narrower than `widest`, one a corner. At most `most`, the first found, and only
+// those that TH_PASSAGE_WORK finds. Returns how many, -1 without memory.
 int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_narrow_gap *gaps,
                  int most);
 
@@ -38,6 +41,19 @@ float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, 
 float th_narrowest_passage_within(const th_scene *scene, th_arena *arena, float least, float most,
                                   int64_t *work);
 
+// ---- faces: what walls and portals cut the ground into
+
+typedef struct th_face {
+    int level;
+    th_polygons shape; // its rings in an order of our own, the outline first
+    double area;
+    int joined; // to this face; itself: it is a room
+} th_face;
+
+// The faces for rooms with TH_PASSAGE_WIDTH_MAX, in the arena: those that a compiled scene has, or what GEOS finds.
+th_result th_faces_find(const th_scene *scene, th_arena *arena, th_face **faces, int *count,
+                        th_error *error);
+
 // ---- questions about rooms that agents ask while they walk, on the CPU and on a device
 
 // Cells of a level, each with the rooms that reach into it.
@@ -49,7 +65,7 @@ typedef struct th_room_grid {
     int *list;
 } th_room_grid;
 
-// What th_rooms_create makes: the public lists first, then what belongs to the engine.
+// The result of th_rooms_create: the public lists first, then the engine's part.
 typedef struct th_room_store {
     th_rooms rooms;
     struct th_arena *arena;

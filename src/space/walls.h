@@ -27,25 +27,75 @@ bool th_wall_grids_build(th_scene *scene);
 
 #define TH_FITS 1e-4f // [m] a gap that is this much too narrow counts as wide enough: rounding
 
-// The walls as they stand now: the scene's, less open doors, plus live walls.
+// A convex body that the program moves (throng/live.h): its corners now, and its pose.
+enum { TH_BODY_MAX = 64, TH_BODY_CORNERS = 16 };
+typedef struct th_body {
+    th_vec2 corners[TH_BODY_CORNERS]; // about its origin at angle 0, counter-clockwise
+    int corner_count;                 // 0: there is no such body
+    int level, first_edge;            // its edges are walls from this number on
+    th_vec2 position, velocity;       // [m], [m/s]
+    th_vec2 heading;                  // cosine and sine of its angle
+    float angle, spin;                // [rad], [rad/s]
+    th_vec2 before, before_heading;   // position and heading when the step began
+    float reach;                      // how far the furthest corner is from the origin [m]
+    float rest;                       // it has not moved for so long [s]
+    bool parked;                      // long enough for planners to lead around it
+    uint32_t cornered;                // agents inside it: between it and a wall there was no room
+} th_body;
+
+// The walls as they stand now: the scene's, less open doors, plus live walls and bodies.
 typedef struct th_walls {
     const th_wall *walls; // scene walls first, live ones from scene_count on
     int scene_count, count;
     const uint8_t *door_closed; // by door
     const th_wall_grid *grids;  // by level
     float need;                 // gaps and doors narrower than this count as walls; 0: none do [m]
+    const th_body *bodies;
+    int body_count;
+    bool parked_only; // bodies that move do not count: planners do not see them
 } th_walls;
 
-// Of a scene without live walls.
+// The walls of a scene without live walls.
 TH_BOTH static inline th_walls th_walls_of(const th_scene *scene, const uint8_t *door_closed) {
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count,
-                      door_closed,  scene->wall_grids, 0.0f};
+    th_walls walls = {scene->walls,
+                      scene->wall_count,
+                      scene->wall_count,
+                      door_closed,
+                      scene->wall_grids,
+                      0.0f,
+                      NULL,
+                      0,
+                      false};
     return walls;
 }
 
 TH_BOTH static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
     return wall->length > 0.0f && (wall->door < 0 || wall->gap < walls->need ||
                                    (wall->door != TH_NARROW_GAP && walls->door_closed[wall->door]));
+}
+
+// May the body's edges lie within `range` of p?
+TH_BOTH static inline bool th_body_near(const th_walls *walls, const th_body *body, int level,
+                                        th_vec2 p, float range) {
+    float dx = p.x - body->position.x, dy = p.y - body->position.y, far = body->reach + range;
+    return body->corner_count > 0 && body->level == level && dx * dx + dy * dy <= far * far &&
+           (body->parked || !walls->parked_only);
+}
+// Is p inside the body? Not on its edges.
+TH_BOTH static inline bool th_body_holds(const th_walls *walls, const th_body *body, th_vec2 p) {
+    for (int k = 0; k < body->corner_count; ++k) {
+        const th_wall *edge = &walls->walls[body->first_edge + k];
+        if (th_orientation(edge->a, edge->b, p) <= 0.0) return false;
+    }
+    return body->corner_count > 0;
+}
+// Is p inside any body?
+TH_BOTH static inline bool th_bodies_hold(const th_walls *walls, int level, th_vec2 p) {
+    for (int b = 0; b < walls->body_count; ++b)
+        if (th_body_near(walls, &walls->bodies[b], level, p, 0.0f) &&
+            th_body_holds(walls, &walls->bodies[b], p))
+            return true;
+    return false;
 }
 
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
@@ -64,7 +114,12 @@ TH_BOTH static inline int th_wall_cell(const th_wall_grid *grid, th_vec2 p, cons
 TH_BOTH static inline bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
     const int *list;
     if (walls->count == 0) return false;
-    return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
+    if (walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0)
+        return true;
+    for (int b = 0; b < walls->body_count; ++b)
+        if (th_body_near(walls, &walls->bodies[b], level, p, walls->grids[level].reach))
+            return true;
+    return false;
 }
 // No standing wall is nearer to p than this [m]. One look-up: never too large, too small by up to the diagonal of a
 // piece and, beyond the grid's reach, two diagonals and a tenth; 0 while live walls stand, which are not in the grid.
@@ -75,8 +130,15 @@ TH_BOTH static inline float th_walls_clear(const th_walls *walls, int level, th_
     float row = (p.y - grid->origin.y) * grid->inverse_piece;
     bool on_grid = column >= 0.0f && row >= 0.0f && column < (float)grid->clear_nx &&
                    row < (float)grid->clear_ny;
-    if (!on_grid) return p.x == p.x && p.y == p.y ? grid->reach : 0.0f;
-    return TH_CLEAR_UNIT * (float)grid->clear[(int)row * grid->clear_nx + (int)column];
+    float clear = on_grid
+                      ? TH_CLEAR_UNIT * (float)grid->clear[(int)row * grid->clear_nx + (int)column]
+                  : p.x == p.x && p.y == p.y ? grid->reach
+                                             : 0.0f;
+    for (int b = 0; b < walls->body_count; ++b)
+        if (th_body_near(walls, &walls->bodies[b], level, p, clear))
+            clear = th_max(th_length(th_sub(p, walls->bodies[b].position)) - walls->bodies[b].reach,
+                           0.0f);
+    return clear;
 }
 // Distance to the nearest standing wall of any range [m], 1e6 if there is none. Slow, exact.
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p);
@@ -138,6 +200,22 @@ TH_BOTH static inline void th_wall_try_near(th_wall_near_list *near, const th_wa
     if (distance2 <= near->range2) th_wall_insert_near(near, w, distance2);
 }
 
+// Worlds with bodies are rare: what looks at bodies stays out of the loops of all others.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define TH_RARE static __attribute__((noinline, cold, unused))
+#else
+#define TH_RARE static inline
+#endif
+TH_BOTH TH_RARE void th_wall_try_near_bodies(th_wall_near_list *near, const th_walls *walls,
+                                             int level, th_vec2 p, float range) {
+    for (int b = 0; b < walls->body_count; ++b) {
+        const th_body *body = &walls->bodies[b];
+        if (!th_body_near(walls, body, level, p, range)) continue;
+        for (int k = 0; k < body->corner_count; ++k)
+            th_wall_try_near(near, walls, body->first_edge + k, p);
+    }
+}
+
 // Indices of standing walls whose nearest point lies within `range` of p, sorted by (distance, index).
 // Returns how many are kept: at most `max`, the nearest. distances2 may be NULL
 // (then at most 64).
@@ -167,6 +245,7 @@ TH_BOTH static inline int th_walls_near(const th_walls *walls, int level, th_vec
     }
     for (int w = walls->scene_count; w < walls->count; ++w)
         if (walls->walls[w].level == level) th_wall_try_near(&near, walls, w, p);
+    if (walls->body_count > 0) th_wall_try_near_bodies(&near, walls, level, p, range);
     return near.count;
 }
 
@@ -230,6 +309,20 @@ TH_BOTH static inline void th_wall_walk_along(th_wall_crossing *first, const th_
     }
 }
 
+// Bodies on the path, but for one that holds p: an agent inside gets out.
+TH_BOTH TH_RARE void th_wall_try_bodies(th_wall_crossing *first, const th_walls *walls, int level,
+                                        th_vec2 p, th_vec2 q) {
+    th_vec2 middle = th_scale(0.5f, th_add(p, q));
+    float half = 0.5f * th_length(th_sub(q, p));
+    for (int b = 0; b < walls->body_count; ++b) {
+        const th_body *body = &walls->bodies[b];
+        if (!th_body_near(walls, body, level, middle, half) || th_body_holds(walls, body, p))
+            continue;
+        for (int k = 0; k < body->corner_count; ++k)
+            th_wall_try_crossing(first, walls, body->first_edge + k, p, q);
+    }
+}
+
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.
 TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
@@ -247,6 +340,7 @@ TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int lev
     }
     for (int w = walls->scene_count; w < walls->count; ++w)
         if (walls->walls[w].level == level) th_wall_try_crossing(&first, walls, w, p, q);
+    if (walls->body_count > 0) th_wall_try_bodies(&first, walls, level, p, q);
     if (first.wall < 0) return -1;
     if (t) {
         *t = (float)first.t;
@@ -286,6 +380,10 @@ TH_BOTH static inline bool th_walls_none_in(const th_walls *walls, int level, co
     }
     for (int w = walls->scene_count; w < walls->count; ++w)
         if (walls->walls[w].level == level && th_wall_reaches_into(walls, w, box)) return false;
+    th_vec2 middle = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
+    float half = walls->body_count > 0 ? 0.5f * th_length(th_v(width, height)) : 0.0f;
+    for (int b = 0; b < walls->body_count; ++b)
+        if (th_body_near(walls, &walls->bodies[b], level, middle, half)) return false;
     return true;
 }
 

@@ -29,6 +29,9 @@ typedef struct th_device_backend {
     bool (*anybody_under_way)(th_world *world); // people who have not arrived
     size_t (*bytes)(const th_world *world);     // memory taken on the device
     bool (*fetch_grids)(th_world *world);       // what views of uic's grids show
+    // Bodies moved by hand: the program changed some; how many agents each holds now.
+    void (*bodies_changed)(th_world *world);
+    void (*fetch_bodies)(th_world *world);
     // Every function has the CPU's bits. Else those of formula/math.h that say so are the hardware's approximations.
     bool exact;
 } th_device_backend;
@@ -41,7 +44,7 @@ void th_plan_crowd_look(th_world *world);
 // NULL: this build has none.
 const th_device_backend *th_cuda_backend(void);
 
-// What the host knows is a copy of what the device has: refreshing it changes nothing visible.
+// The host's data is a copy of the device's; a refresh changes nothing visible.
 static inline void th_refresh(const th_world *world, uint32_t fields) {
     if (world->device) world->device->fetch((th_world *)world, fields);
 }

@@ -59,7 +59,7 @@ typedef struct th_agents {
     int count, capacity; // count includes agents that left in this step, until the next index stage
 } th_agents;
 
-// What a group does, with parameters that may be edited live. Indexed like agents.group: the scene's
+// The models of a group, with parameters that may be edited live. Indexed like agents.group: the scene's
 // groups, then one per scripted body.
 typedef struct th_group_state {
     th_model_id behave[TH_BEHAVE_MAX], plan, filter, move;
@@ -140,8 +140,10 @@ struct th_world {
 
     uint8_t *door_closed;
     int *door_next_change;
-    th_wall *walls; // scene walls, then 2 * TH_LIVE_WALL_MAX live edges
-    int wall_count;
+    th_wall *walls;  // scene walls, then 2 * TH_LIVE_WALL_MAX live edges, then the edges of bodies
+    int wall_count;  // without those of bodies
+    th_body *bodies; // TH_BODY_MAX
+    int body_count;  // the last one in use, and those before it
     uint32_t walls_version; // raised by every door or wall change; planners compare it
 
     struct th_plan_world *plan; // distance fields in force, plan/plan.h
@@ -177,6 +179,10 @@ struct th_world {
     size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };
 
+// The first edge of a body among the walls.
+TH_BOTH static inline int th_body_edge(const th_world *world, int body) {
+    return world->scene->wall_count + 2 * TH_LIVE_WALL_MAX + TH_BODY_CORNERS * body;
+}
 TH_BOTH static inline bool th_is_rigid(const th_world *world, uint32_t i) {
     return th_is_rigid_body(world->groups[world->agents.group[i]].rigid, world->agents.radius[i]);
 }
@@ -211,7 +217,8 @@ TH_BOTH static inline float th_wall_radius_here(const th_world *world, const th_
 
 TH_BOTH static inline th_walls th_world_walls(const th_world *world) {
     th_walls walls = {world->walls,       world->scene->wall_count, world->wall_count,
-                      world->door_closed, world->scene->wall_grids, 0.0f};
+                      world->door_closed, world->scene->wall_grids, 0.0f,
+                      world->bodies,      world->body_count,        false};
     return walls;
 }
 TH_BOTH static inline th_vec2 th_position(const th_agents *agents, uint32_t i) {

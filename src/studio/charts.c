@@ -194,7 +194,7 @@ bool th_charts_see_frame(th_studio *studio, const th_moment *frame) {
     return th_observer_see_moment(c->recorded, frame, NULL) == TH_OK;
 }
 
-// What has to be looked at while the moment is at hand; th_charts_end_recording adds the counts.
+// Takes the values that need the moment; th_charts_end_recording adds the counts.
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment) {
     th_charts *c = &studio->plays[0].charts;
     if (moment->time + 1e-9 < c->next) return;

@@ -234,7 +234,7 @@ static bool in_view(const th_studio_row *row, const th_box *box, uint64_t levels
            row->y >= box->min_y - margin && row->y <= box->max_y + margin;
 }
 
-// Of all people; outside the plan too.
+// The box around the plan and all people, also those outside it.
 static th_box box_around(const th_studio_moment *moment) {
     th_box box = moment->catalogue->box;
     for (int i = 0; i < moment->count; ++i) {
@@ -369,4 +369,252 @@ size_t th_studio_write_field(const th_studio_moment *moment, const th_studio_fie
     memcpy(to, &head, sizeof head);
     memcpy(to + sizeof head, &map, sizeof map);
     return HEADS + numbers;
+}
+
+// ---- the post
+
+#define LAYER_INTERVAL 0.2 // [s] between two maps
+
+static bool reserve(th_studio_post *post, size_t bytes) {
+    if (post->buffer && post->room >= bytes) return true;
+    size_t room = bytes + bytes / 4;
+    unsigned char *grown = malloc(room + post->before);
+    if (!grown) return false;
+    free(post->buffer);
+    post->buffer = grown;
+    post->room = room;
+    return true;
+}
+
+static int send_bytes(th_studio_post *post, void *carrier, size_t size, bool is_text) {
+    return post->send(carrier, post->buffer + post->before, size, is_text) ? 1 : -1;
+}
+
+static void forget_density(th_studio_post *post, int w) {
+    th_studio_shown *shown = &post->shown[w];
+    for (int l = 0; post->density[w] && shown->moment && l < shown->moment->catalogue->level_count;
+         ++l)
+        th_studio_field_release(&post->density[w][l]);
+    free(post->density[w]);
+    post->density[w] = NULL;
+    th_studio_moment_release(shown->moment);
+    *shown = (th_studio_shown){0};
+}
+
+// The density at each person's place, once per moment for all clients that colour by it.
+static const th_studio_field *density_of(th_studio_post *post, int w, th_studio_shown shown) {
+    if (post->shown[w].number == shown.number && post->density[w]) return post->density[w];
+    forget_density(post, w);
+    int levels = shown.moment->catalogue->level_count;
+    post->density[w] = calloc((size_t)levels, sizeof *post->density[w]);
+    if (!post->density[w]) return NULL;
+    post->shown[w] = shown;
+    th_studio_moment_hold(shown.moment);
+    for (int l = 0; l < levels; ++l)
+        if (!th_studio_map_people(shown.moment, TH_LAYER_DENSITY, l, &post->density[w][l])) {
+            forget_density(post, w);
+            return NULL;
+        }
+    return post->density[w];
+}
+
+static int write_people(th_studio_post *post, void *carrier, th_client *client, int w,
+                        th_studio_shown shown) {
+    const th_studio_catalogue *catalogue = shown.moment->catalogue;
+    int colour = th_studio_find_colour(catalogue, client->colour);
+    th_studio_frame frame = {.number = shown.number,
+                             .past = shown.past,
+                             .colour = colour < 0 ? 0 : colour,
+                             .person = client->person_world == w ? client->person : 0};
+    if (catalogue->colours[frame.colour].kind == TH_COLOUR_DENSITY)
+        frame.density = density_of(post, w, shown);
+    if (!reserve(post, th_studio_people_room(shown.moment))) return -1;
+    size_t size =
+        th_studio_write_people(shown.moment, &client->view, &frame, post->buffer + post->before);
+    client->sent[w] = shown.number;
+    return send_bytes(post, carrier, size, false);
+}
+
+static int write_field(th_studio_post *post, void *carrier, const th_studio_field *field,
+                       th_studio_shown shown) {
+    bool vectors = shown.moment->catalogue->layers[field->layer].vectors;
+    th_studio_frame frame = {.number = shown.number, .past = shown.past};
+    if (field->nx > 65535 || field->ny > 65535) return 0;
+    if (!reserve(post, th_studio_field_room(field, vectors))) return -1;
+    size_t size = th_studio_write_field(shown.moment, field, &frame, post->buffer + post->before);
+    return send_bytes(post, carrier, size, false);
+}
+
+// 0: there was none to write.
+static int write_layer(th_studio_post *post, void *carrier, th_client_layer *layer, int w,
+                       th_studio_shown shown) {
+    const th_studio_catalogue *catalogue = shown.moment->catalogue;
+    int index = th_studio_find_layer(catalogue, layer->name);
+    layer->number[w] = shown.number;
+    if (index < 0 || layer->level >= catalogue->level_count) return 0;
+    for (int k = 0; k < shown.moment->field_count; ++k) {
+        const th_studio_field *field = &shown.moment->fields[k];
+        if (field->layer == index && field->level == layer->level &&
+            (field->target == layer->target || !catalogue->layers[index].of_target))
+            return write_field(post, carrier, field, shown);
+    }
+    th_studio_field field;
+    if (!th_studio_map_people(shown.moment, catalogue->layers[index].kind, layer->level, &field))
+        return 0;
+    field.layer = index;
+    int written = write_field(post, carrier, &field, shown);
+    th_studio_field_release(&field);
+    return written;
+}
+
+// One thing that is due for the client: 1 written, 0 nothing due, -1 the connection is lost. *wait: seconds until more may be.
+static int write_newest(th_studio_post *post, void *carrier, th_client *client, double *wait) {
+    double now = th_monotonic_seconds(), next = client->sent_at + 1.0 / client->fps;
+    int result = 0;
+    *wait = 0;
+    for (int w = 0; w < 2 && result == 0; ++w) {
+        th_studio_shown shown = th_studio_look(post->exchange, w);
+        if (shown.moment && shown.number != client->sent[w]) {
+            // The second world goes with the first one's turn.
+            if (now >= next || w == 1) {
+                result = write_people(post, carrier, client, w, shown);
+                if (w == 0) client->sent_at = now;
+            } else {
+                *wait = next - now;
+            }
+        }
+        for (int k = 0; shown.moment && k < client->layer_count && result == 0; ++k) {
+            th_client_layer *layer = &client->layers[k];
+            if (layer->number[w] == shown.number) continue;
+            if (now >= layer->sent + LAYER_INTERVAL || w == 1) {
+                result = write_layer(post, carrier, layer, w, shown);
+                if (w == 0) layer->sent = now;
+            } else if (*wait == 0 || layer->sent + LAYER_INTERVAL - now < *wait) {
+                *wait = layer->sent + LAYER_INTERVAL - now;
+            }
+        }
+        th_studio_moment_release(shown.moment);
+    }
+    return result;
+}
+
+static int write_text(th_studio_post *post, void *carrier, th_client *client) {
+    th_studio_text *text = client->first;
+    client->first = text->next;
+    if (!client->first) client->last = NULL;
+    client->waiting -= text->length;
+    int result = -1;
+    if (reserve(post, text->length)) {
+        memcpy(post->buffer + post->before, text->text, text->length);
+        result = send_bytes(post, carrier, text->length, true);
+    }
+    th_studio_text_destroy(text);
+    return result;
+}
+
+int th_post_next(th_studio_post *post, th_client *client, void *carrier, double *wait) {
+    *wait = 0;
+    return client->first ? write_text(post, carrier, client)
+                         : write_newest(post, carrier, client, wait);
+}
+
+// ---- requests
+
+json_t *th_studio_parse(const char *text, size_t length, const char **reason) {
+    json_t *message = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    const char *verb = json_string_value(json_object_get(message, "do"));
+    *reason = !message                   ? "the message is not JSON"
+              : !json_is_object(message) ? "the message is not a JSON object"
+              : !verb                    ? "the message has no \"do\""
+              : verb[0] == '_'           ? "requests do not begin with an underscore"
+                                         : NULL;
+    if (!*reason) return message;
+    json_decref(message);
+    return NULL;
+}
+
+static void add_text(th_client *client, th_studio_text *text) {
+    text->next = NULL;
+    if (client->last)
+        client->last->next = text;
+    else
+        client->first = text;
+    client->last = text;
+    client->waiting += text->length;
+}
+
+static void answer(th_client *client, json_t *object, const json_t *id) {
+    if (id) json_object_set(object, "id", (json_t *)(uintptr_t)id);
+    char *dumped = json_dumps(object, JSON_COMPACT);
+    th_studio_text *text = calloc(1, sizeof *text);
+    json_decref(object);
+    if (!dumped || !text) {
+        free(dumped);
+        free(text);
+        return;
+    }
+    *text = (th_studio_text){.length = strlen(dumped), .text = dumped};
+    add_text(client, text);
+}
+
+bool th_post_receive(th_studio_post *post, th_client *client, const char *text, size_t length,
+                     bool *wishes) {
+    const char *reason;
+    json_t *message = th_studio_parse(text, length, &reason);
+    *wishes = false;
+    if (!message) {
+        answer(client,
+               json_pack("{s:b,s:s,s:s}", "ok", 0, "error", reason, "cure",
+                         "see docs/studio-protocol.md"),
+               NULL);
+        // A client that only sends nonsense and never reads gets a limited number of answers.
+        return client->waiting <= TH_STUDIO_BACKLOG;
+    }
+    th_studio_shown shown = th_studio_look(post->exchange, 0);
+    json_t *own = th_client_request(client, message, shown.moment);
+    th_studio_moment_release(shown.moment);
+    if (own) {
+        answer(client, own, json_object_get(message, "id"));
+        *wishes = true;
+    } else if (client->pending >= TH_STUDIO_PENDING) {
+        answer(client,
+               json_pack("{s:b,s:s,s:s}", "ok", 0, "error", "too many requests wait", "cure",
+                         "wait for the answers"),
+               json_object_get(message, "id"));
+    } else {
+        client->pending++;
+        th_studio_ask(post->exchange, client->id, message); // the runner's alone from here on
+        message = NULL;
+    }
+    json_decref(message);
+    return client->waiting <= TH_STUDIO_BACKLOG;
+}
+
+void th_post_welcome(th_studio_post *post, th_client *client, uint64_t id) {
+    *client = (th_client){.id = id, .fps = 30.0};
+    snprintf(client->colour, sizeof client->colour, "speed");
+    th_studio_ask(post->exchange, id, json_pack("{s:s}", "do", "_joined"));
+}
+
+bool th_post_deliver(th_client *client, const th_studio_text *text) {
+    if (text->client != 0 && text->client != client->id) return true;
+    if (text->is_reply && client->pending > 0) client->pending--;
+    if (client->waiting > TH_STUDIO_BACKLOG) return false;
+    th_studio_text *copy = calloc(1, sizeof *copy);
+    char *bytes = malloc(text->length + 1);
+    if (!copy || !bytes) {
+        free(copy);
+        free(bytes);
+        return true;
+    }
+    memcpy(bytes, text->text, text->length + 1);
+    *copy = (th_studio_text){.length = text->length, .text = bytes};
+    add_text(client, copy);
+    return true;
+}
+
+void th_post_release(th_studio_post *post) {
+    for (int w = 0; w < 2; ++w) forget_density(post, w);
+    free(post->buffer);
+    post->buffer = NULL;
 }

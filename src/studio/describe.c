@@ -1,6 +1,8 @@
-// What clients are told: the models, the scene, the state. docs/studio-protocol.md names every member.
+// The events hello, scene and state. docs/data/studio_messages.csv names every member.
 // SPDX-License-Identifier: Apache-2.0
+#include "formula/weidmann.h"
 #include "observe/density.h"
+#include "observe/observer.h"
 #include "studio/studio.h"
 #include "throng/model.h"
 #include <math.h>
@@ -67,7 +69,7 @@ static json_t *describe_words(const char *words) {
     return list;
 }
 
-// What a key is when it is not given, as text; "": nothing to say.
+// The default of a key as text; "": none.
 static json_t *usual_of(const th_key_info *key, const json_t *words) {
     char text[40] = "";
     if (key->kind == TH_KEY_NUMBER && isfinite(key->value))
@@ -150,18 +152,26 @@ static json_t *describe_templates(void) {
     return list;
 }
 
+// References of the charts: Weidmann's speeds by density, and the density that IMO calls congestion.
+static json_t *describe_references(void) {
+    json_t *curve = json_array();
+    for (int k = 0; k <= 54; ++k)
+        json_array_append_new(curve, json_pack("[f,f]", 0.1 * k, th_weidmann_speed(0.1 * k)));
+    return json_pack("{s:o,s:f}", "weidmann", curve, "congestion", (double)TH_DENSE);
+}
+
 static json_t *describe_hello(void) {
     static const char *const phases[] = {"standing", "walking",  "waiting", "arrived",
                                          "fallen",   "scripted", "body"};
     json_t *names = json_array();
     for (size_t k = 0; k < sizeof phases / sizeof phases[0]; ++k)
         json_array_append_new(names, json_string(phases[k]));
-    return json_pack("{s:s,s:i,s:s,s:s,s:b,s:o,s:[s,s,s,s],s:o,s:o,s:o,s:{s:i,s:i}}", "event",
+    return json_pack("{s:s,s:i,s:s,s:s,s:b,s:o,s:[s,s,s,s],s:o,s:o,s:o,s:o,s:{s:i,s:i}}", "event",
                      "hello", "protocol", TH_STUDIO_VERSION, "version", th_version(), "build",
                      th_build_info(), "replay", 0, "phases", names, "stages", "behave", "plan",
                      "filter", "move", "models", describe_models(), "sections", describe_sections(),
-                     "templates", describe_templates(), "limits", "message", TH_STUDIO_MESSAGE,
-                     "clients", TH_STUDIO_CLIENTS);
+                     "templates", describe_templates(), "references", describe_references(),
+                     "limits", "message", TH_STUDIO_MESSAGE, "clients", TH_STUDIO_CLIENTS);
 }
 
 // Made once: nothing but `replay` changes, and every client that comes is told it.

@@ -172,13 +172,13 @@ json_t *th_document_read(const char *text, size_t length, const char *name, th_e
     return NULL;
 }
 
-th_result th_document_compile(const json_t *document, const char *name, const char *base_dir,
+th_result th_document_compile(const json_t *document, const char *name, th_link_scope links,
                               th_scene **scene, th_error *error) {
     char *text = json_dumps(document, JSON_REAL_PRECISION(15));
     if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for the text of the scene");
-    th_scene_options options = {.no_files = base_dir == NULL};
+    th_scene_options options = {.no_files = links.folder == NULL, .allow_links = links.anywhere};
     th_result result =
-        th_scene_load_json(text, strlen(text), name, base_dir, &options, scene, error);
+        th_scene_load_json(text, strlen(text), name, links.folder, &options, scene, error);
     free(text);
     return result;
 }

@@ -78,6 +78,46 @@ static th_result set_group_param(th_studio *studio, int w, int g, const json_t *
     return result;
 }
 
+// The same in the document alone.
+static th_result set_document_param(th_studio *studio, int w, int g, const json_t *asked,
+                                    json_t *document, int *done, th_error *error) {
+    const th_group *group = &th_scene_view_of(th_world_scene(studio->plays[w].world))->groups[g];
+    const char *name = json_string_value(json_object_get(asked, "name"));
+    const th_model *model = model_with(group, json_string_value(json_object_get(asked, "stage")),
+                                       json_string_value(json_object_get(asked, "model")), name);
+    if (!model) return TH_BAD_ARGUMENT;
+    th_result result =
+        th_document_set_param(document, g, th_stage_name(model->stage), model->name, name,
+                              json_number_value(json_object_get(asked, "value")), error);
+    *done += result == TH_OK;
+    return result;
+}
+
+// Compiles the changed document and goes on with it; the document is taken over.
+static json_t *reload(th_studio *studio, int w, json_t *document, const char *text, int room,
+                      th_error *error) {
+    int lost = 0;
+    th_undo_push(studio, &studio->undo, w, text);
+    if (th_play_reload(studio, w, document, room, &lost, error) != TH_OK) {
+        th_undo_drop(&studio->undo);
+        return NULL;
+    }
+    th_undo_clear(&studio->redo);
+    th_studio_tell_edited(studio, w, text, "reload", lost);
+    return json_pack("{s:s,s:i}", "how", "reload", "lost", lost);
+}
+
+// A parameter that the running world does not take: the scene is compiled with it and the crowd moves over.
+static json_t *set_anew(th_studio *studio, int w, const json_t *asked, const char *name) {
+    th_error error = {0};
+    int done;
+    json_t *document = json_deep_copy(studio->plays[w].document);
+    if (for_groups(studio, w, asked, document, set_document_param, &done, &error))
+        return reload(studio, w, document, name, 0, &error);
+    json_decref(document);
+    return NULL;
+}
+
 json_t *th_do_set(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)client;
     int w = th_request_world(studio, asked, error), done;
@@ -89,7 +129,7 @@ json_t *th_do_set(th_studio *studio, const json_t *asked, uint64_t client, th_er
     th_undo_push(studio, &studio->undo, w, name);
     if (!for_groups(studio, w, asked, studio->plays[w].document, set_group_param, &done, error)) {
         th_undo_drop(&studio->undo);
-        return NULL;
+        return set_anew(studio, w, asked, name);
     }
     th_undo_clear(&studio->redo);
     studio->plays[w].dirty = true;
@@ -118,20 +158,6 @@ static th_result set_group_model(th_studio *studio, int w, int g, const json_t *
     json_decref(choice);
     *done += result == TH_OK;
     return result;
-}
-
-// Compiles the changed document and goes on with it; the document is taken over.
-static json_t *reload(th_studio *studio, int w, json_t *document, const char *text, int room,
-                      th_error *error) {
-    int lost = 0;
-    th_undo_push(studio, &studio->undo, w, text);
-    if (th_play_reload(studio, w, document, room, &lost, error) != TH_OK) {
-        th_undo_drop(&studio->undo);
-        return NULL;
-    }
-    th_undo_clear(&studio->redo);
-    th_studio_tell_edited(studio, w, text, "reload", lost);
-    return json_pack("{s:s,s:i}", "how", "reload", "lost", lost);
 }
 
 json_t *th_do_model(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
@@ -163,7 +189,7 @@ static int door_of(const th_scene_view *scene, const json_t *given, th_error *er
 
 // ---- edits
 
-// What the document has of a door: an element of its doors, or the exit that it shuts.
+// The element of the document for a door: one of its doors, or the exit that it shuts.
 static json_t *door_element(const json_t *document, const th_scene_view *scene, int d) {
     int exit = scene->doors[d].exit, place = 0;
     if (exit < 0) return json_array_get(json_object_get(document, "doors"), (size_t)d);
@@ -286,8 +312,8 @@ static json_t *edit_document(th_studio *studio, int w, const json_t *asked, cons
 
 json_t *th_do_edit(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)client;
-    static const char *const kinds[] = {"door", "wall",   "people", "remove_people",
-                                        "add",  "change", "remove", "patch"};
+    static const char *const kinds[] = {"door",   "wall",   "people", "remove_people", "add",
+                                        "change", "remove", "patch",  "person"};
     const char *kind = json_string_value(json_object_get(asked, "kind"));
     int w = th_request_world(studio, asked, error);
     if (w < 0) return NULL;
@@ -296,9 +322,10 @@ json_t *th_do_edit(th_studio *studio, const json_t *asked, uint64_t client, th_e
     if (kind && strcmp(kind, "people") == 0) return th_edit_people(studio, w, asked, error);
     if (kind && strcmp(kind, "remove_people") == 0)
         return th_edit_remove_people(studio, w, asked, error);
+    if (kind && strcmp(kind, "person") == 0) return th_edit_person(studio, w, asked, error);
     for (int k = 4; kind && k < 8; ++k)
         if (strcmp(kind, kinds[k]) == 0) return edit_document(studio, w, asked, kind, error);
-    const char *near = kind ? th_nearest_word(kind, kinds, 8) : NULL;
+    const char *near = kind ? th_nearest_word(kind, kinds, 9) : NULL;
     th_fail(error, TH_BAD_ARGUMENT, "kind", "there is no edit '%.40s'%s%s", kind ? kind : "",
             near ? "; did you mean " : "", near ? near : "");
     return NULL;
@@ -524,4 +551,45 @@ json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_
     free(ids);
     th_studio_tell_edited(studio, w, "people removed", "live", 0);
     return json_pack("{s:s,s:i}", "how", "live", "removed", removed);
+}
+
+// The field "stage/model.name" of a model, NULL where there is none or it is the model's own affair.
+static const th_field_info *field_called(const char *name) {
+    int count;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; name && m < count; ++m)
+        for (int f = 0; f < models[m]->field_count; ++f) {
+            char whole[TH_STUDIO_NAME];
+            snprintf(whole, sizeof whole, "%s/%s.%s", th_stage_name(models[m]->stage),
+                     models[m]->name, models[m]->fields[f].name);
+            if (strcmp(whole, name) == 0 && models[m]->fields[f].hashed)
+                return &models[m]->fields[f];
+        }
+    return NULL;
+}
+
+// A value that a model keeps of one agent, personality and panic among them. Not in the document.
+json_t *th_edit_person(th_studio *studio, int w, const json_t *asked, th_error *error) {
+    th_world *world = studio->plays[w].world;
+    const char *name = json_string_value(json_object_get(asked, "field"));
+    const json_t *value = json_object_get(asked, "value");
+    json_int_t person = json_integer_value(json_object_get(asked, "person"));
+    const th_field_info *info = field_called(name);
+    int field = info ? th_world_field(world, name) : -1;
+    int k = person > 0 && person <= UINT32_MAX ? th_studio_find_view(world, (uint32_t)person) : -1;
+    if (k < 0) return th_request_refuse(error, "person", "there is no such person");
+    if (field < 0)
+        return th_request_refuse(error, "field", "no model of the world keeps such a value");
+    double number = json_number_value(value);
+    if (!json_is_number(value) ||
+        (info->is_float ? !(fabs(number) <= 1e6) : !(number >= 0 && number < 4e9)))
+        return th_request_refuse(error, "value", "is no number that the model can keep");
+    th_undo_push(studio, &studio->undo, w, "person");
+    th_undo_clear(&studio->redo);
+    void *view = th_world_map(world, field, TH_ACCESS_WRITE);
+    if (view && info->is_float) ((float *)view)[k] = (float)number;
+    if (view && !info->is_float) ((uint32_t *)view)[k] = (uint32_t)number;
+    th_world_unmap(world, field);
+    th_studio_tell_edited(studio, w, "person changed", "live", 0);
+    return json_pack("{s:s}", "how", "live");
 }

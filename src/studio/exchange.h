@@ -1,10 +1,10 @@
-// What passes between the thread of the server and the one that steps the world: requests one way; answers, events and the
+// The exchange between the server's thread and the one that steps the world: requests one way; answers, events and the
 // newest moment the other. Neither ever waits for the other. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_EXCHANGE_H
 #define TH_STUDIO_EXCHANGE_H
+#include "core/system/system.h"
 #include "studio/moment.h"
 #include <jansson.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 #define TH_STUDIO_JSON (JSON_COMPACT | JSON_REAL_PRECISION(9)) // how messages are written
@@ -38,8 +38,7 @@ typedef struct th_studio_shown {
 } th_studio_shown;
 
 typedef struct th_studio_exchange {
-    pthread_mutex_t lock;
-    pthread_cond_t asked; // something for the runner
+    th_gate *gate; // rung when there is something for the runner
     th_studio_request *first_request, *last_request;
     th_studio_text *first_text, *last_text;
     th_studio_shown shown[2];
@@ -122,7 +121,7 @@ typedef struct th_studio_frame {
     bool past;
     int colour;      // index in the catalogue
     uint32_t person; // inspected; 0: none
-    // Of level 0 .. level_count - 1, for the colour "density"; NULL: none yet
+    // Density by level, for the colour "density"; NULL: none yet
     const th_studio_field *density;
 } th_studio_frame;
 
@@ -172,4 +171,29 @@ json_t *th_client_request(th_client *client, const json_t *message, const th_stu
 // Adds what the client wants of the world itself.
 void th_client_wishes(const th_client *client, th_studio_wishes *wishes);
 void th_client_release(th_client *client);
+
+// ---- the post: what clients send and get, whatever carries it: the server's sockets, or the messages of a page whose crowd
+// runs in the browser (worker.c)
+
+typedef struct th_studio_post {
+    th_studio_exchange *exchange;
+    // Sends a message; `carrier` is the client's. `before` bytes in front of it may be written to. False: the client is lost.
+    bool (*send)(void *carrier, unsigned char *bytes, size_t size, bool is_text);
+    size_t before;
+    unsigned char *buffer; // of a message, with `before` bytes in front
+    size_t room;
+    th_studio_shown shown[2];    // what the density below belongs to
+    th_studio_field *density[2]; // by level, of shown
+} th_studio_post;
+
+void th_post_release(th_studio_post *post);
+// A client that has come: it is greeted by the runner.
+void th_post_welcome(th_studio_post *post, th_client *client, uint64_t id);
+// What a client sent: answered, or handed to the runner. *wishes: what it wants to see may be another. False: it is dropped.
+bool th_post_receive(th_studio_post *post, th_client *client, const char *text, size_t length,
+                     bool *wishes);
+// A text of the runner, where it is for this client. False: too many wait for it, and it is dropped.
+bool th_post_deliver(th_client *client, const th_studio_text *text);
+// One thing that is due for the client: 1 sent, 0 nothing due, -1 the client is lost. *wait: seconds until more may be.
+int th_post_next(th_studio_post *post, th_client *client, void *carrier, double *wait);
 #endif

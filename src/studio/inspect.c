@@ -1,5 +1,5 @@
-// What one person is doing: facts and marks to draw. SPDX-License-Identifier: Apache-2.0
-#include "draw/plan_drawing.h"
+// Facts about one person and marks to draw. SPDX-License-Identifier: Apache-2.0
+#include "record/moment.h"
 #include "studio/studio.h"
 #include "throng/model.h"
 #include <math.h>
@@ -94,7 +94,8 @@ static void add_own_values(json_t *facts, th_world *world, const th_group *group
         explain(facts, model->doc);
         for (int f = 0; f < model->field_count; ++f) {
             char name[TH_STUDIO_NAME], label[TH_STUDIO_NAME], unit[16];
-            snprintf(name, sizeof name, "%s.%s", model->name, model->fields[f].name);
+            snprintf(name, sizeof name, "%s/%s.%s", th_stage_name(model->stage), model->name,
+                     model->fields[f].name); // models of two stages may have one name
             int field = th_world_field(world, name);
             const void *view = field < 0 ? NULL : th_world_map(world, field, TH_ACCESS_READ);
             if (!view) continue;
@@ -105,6 +106,9 @@ static void add_own_values(json_t *facts, th_world *world, const th_group *group
             th_studio_field_words(&model->fields[f], label, unit);
             fact(facts, label, value, unit);
             explain(facts, model->fields[f].doc);
+            json_t *last = json_array_get(facts, json_array_size(facts) - 1);
+            if (model->fields[f].hashed) // others are the model's own affair
+                json_object_set_new(last, "field", json_string(name)); // for the edit `person`
         }
     }
 }
@@ -185,8 +189,7 @@ static int find_row(const th_studio_moment *moment, uint32_t id) {
     return -1;
 }
 
-// The place of an agent in the world's views, which are in the order of ids.
-static int find_view(th_world *world, uint32_t id) {
+int th_studio_find_view(th_world *world, uint32_t id) {
     const uint32_t *ids = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int low = 0, high = ids ? th_world_agent_count(world) - 1 : -1;
     while (low <= high) {
@@ -249,7 +252,7 @@ static void tell(th_studio *studio, const th_inspection *inspection, th_studio_m
         mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "person", row->id);
         add_neighbours(drawing, moment, k);
         if (world && !studio->scrubbing && moment->step == th_world_step_count(world)) {
-            int view = find_view(world, row->id);
+            int view = th_studio_find_view(world, row->id);
             if (view >= 0) add_world_facts(facts, drawing, world, row, view);
             add_influences(facts, drawing, world, row);
         }

@@ -191,7 +191,7 @@ static int pixel_at(const th_picture *picture, th_vec2 place) {
     return within ? (int)y * picture->nx + (int)x : -1;
 }
 
-// What the pictures of a kind say to agents with the target; two floats a cell of guidance.
+// Adds up the pictures of a kind for agents with the target; two floats a cell of guidance.
 static void fill_pictures(const th_scene_view *scene, th_picture_kind kind,
                           th_studio_field *field) {
     for (int p = 0; p < scene->picture_count; ++p) {

@@ -247,7 +247,7 @@ typedef struct views {
     const float *x, *y, *vx, *vy, *px, *py, *radius, *speed;
 } views;
 
-// Of all agents in the order of their ids, or (`stored`) as the world keeps them, which is much faster. -1: no memory.
+// Maps fields of all agents in the order of their ids, or (`stored`) in the world's own, which is much faster. -1: no memory.
 static int map_views(th_world *world, bool stored, views *v) {
     const void *mapped[VIEWS];
     int count = stored ? 0 : th_world_agent_count(world);
@@ -328,7 +328,7 @@ static void close_ranks(th_studio_moment *moment) {
     moment->count = kept;
 }
 
-// What a colour needs that rows do not hold. Loads and moods come in the order of ids.
+// Values for colours that rows do not hold. Loads and moods come in the order of ids.
 static bool needs_id_order(const th_studio_catalogue *c, const th_studio_wishes *wishes) {
     for (int k = 0; k < wishes->colour_count; ++k) {
         int colour = th_studio_find_colour(c, wishes->colours[k]);

@@ -3,7 +3,7 @@
 // of it last. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_MOMENT_H
 #define TH_STUDIO_MOMENT_H
-#include "observe/kernel.h"
+#include "observe/density.h"
 #include "observe/observer.h"
 #include "studio/layout.h"
 #include "throng/live.h"
@@ -106,7 +106,7 @@ typedef struct th_studio_catalogue {
 
 // A value that a model keeps, in words: its name without underscores, and the unit that its text ends with, "[m/s]".
 void th_studio_field_words(const th_field_info *field, char label[TH_STUDIO_NAME], char unit[16]);
-// Of a world, or (world NULL) of a recording. NULL: no memory.
+// The catalogue of a world, or (world NULL) of a recording. NULL: no memory.
 th_studio_catalogue *th_studio_catalogue_create(const th_scene_view *scene, const th_world *world);
 // Makes the kernels anew after level_boxes were changed. False: no memory.
 bool th_studio_catalogue_fit(th_studio_catalogue *catalogue, const th_scene_view *scene);
@@ -152,7 +152,7 @@ typedef struct th_studio_moment {
     int field_count;
 } th_studio_moment;
 
-// What clients want that only the world knows.
+// Requests of clients that only the world can answer.
 typedef struct th_studio_wishes {
     char colours[TH_STUDIO_COLUMNS][TH_STUDIO_NAME];
     int colour_count;

@@ -98,8 +98,8 @@ static th_result compile(const th_studio *studio, const json_t *document, th_pla
     th_play_scene *scene = calloc(1, sizeof *scene);
     *out = NULL;
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_result result =
-        th_document_compile(document, studio->name, studio->base_dir, &scene->scene, error);
+    th_link_scope links = {studio->base_dir, studio->allow_links};
+    th_result result = th_document_compile(document, studio->name, links, &scene->scene, error);
     if (result != TH_OK) {
         free(scene);
         return result;
@@ -195,6 +195,7 @@ th_result th_play_open(th_studio *studio, json_t *document, const char *name, co
     // A fresh studio, so that a scene that does not open leaves the old one alone.
     th_studio opened = {.backend = studio->backend,
                         .threads = studio->threads,
+                        .allow_links = studio->allow_links,
                         .seed = seed_of(document),
                         .base_dir = base_dir ? strdup(base_dir) : NULL};
     snprintf(opened.name, sizeof opened.name, "%s", name);

@@ -119,7 +119,7 @@ static bool remember(before *b, const th_moment *m) {
     return true;
 }
 
-// As recorded, or from where the person was in the last frame; both lists ascend in id.
+// The recorded velocity, or the one since the last frame; both lists ascend in id.
 static th_vec2 velocity_of(const th_moment *m, int i, const before *b, int *k) {
     if (m->velocity_x && isfinite(m->velocity_x[i]) && isfinite(m->velocity_y[i]))
         return (th_vec2){(float)m->velocity_x[i], (float)m->velocity_y[i]};

@@ -12,7 +12,7 @@
 
 // ---- requests
 
-// What clients ask for, one function each, called between two steps: time and looking here, edits in edits.c, scenes and
+// The requests of clients, one function each, called between two steps: time and looking here, edits in edits.c, scenes and
 // recordings in scenes.c. A function returns the members of its answer, or NULL with an error.
 
 static json_t *fine(void) { return json_object(); }
@@ -494,6 +494,9 @@ void th_upload_end(th_upload *upload) {
     *upload = (th_upload){0};
 }
 
+#ifdef __wasi__ // no files (worker.c)
+int mkstemp(char *path);
+#endif
 static bool begin_upload(th_upload *upload, uint64_t client, th_error *error) {
     const char *base = getenv("TMPDIR");
     th_upload_end(upload);

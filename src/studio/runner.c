@@ -161,14 +161,14 @@ static bool within_share(const th_studio *studio, double wall, double last_frame
     return studio->taking <= TH_STUDIO_SHARE * (studio->stepping + studio->taking) + 0.02;
 }
 
-// What was asked for may change what there is to see.
+// A request may change what is shown.
 static void show_anew(th_studio *studio) {
     for (int w = 0; w < 2; ++w) studio->plays[w].is_shown = false;
 }
 
 static void take_wishes(th_studio *studio) {
     th_studio_exchange *e = &studio->exchange;
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     if (e->wishes_changed) {
         studio->changed = true;
         show_anew(studio);
@@ -176,7 +176,7 @@ static void take_wishes(th_studio *studio) {
     e->wishes_changed = false;
     studio->wishes = e->wishes;
     studio->clients = e->clients;
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
 }
 
 // A client that comes anew takes the place of the one that asked longest ago, and has just been greeted.
@@ -213,7 +213,7 @@ static void charge(th_studio *studio, bool was_answer) {
     studio->answers.at = now;
 }
 
-// What a client asked that has gone need not be done.
+// Drops requests of clients that have gone.
 static void forget_gone(th_studio *studio) {
     for (th_studio_request *r = studio->answers.first; r; r = r->next) {
         const char *name = json_string_value(json_object_get(r->message, "do"));
@@ -289,54 +289,55 @@ static double inspect(th_studio *studio, bool *to_inspect) {
     return begun + fmax(0.1, 20.0 * (th_monotonic_seconds() - begun));
 }
 
-void th_studio_run(th_studio *studio) {
-    double next_frame = 0, last_frame = 0, next_state = 0, next_person = 0;
-    bool to_inspect = false; // what is on show has not been told of yet
+void th_studio_begin(th_studio *studio) {
     th_studio_repace(studio);
     studio->changed = true;
-    while (th_studio_wait(&studio->exchange, idle_time(studio, next_frame, next_state))) {
-        take_wishes(studio);
-        answer_all(studio);
-        if (studio->playing && !studio->scrubbing) advance(studio);
-        double wall = th_monotonic_seconds();
-        measure_rate(studio, wall);
-        if (studio->changed && wall >= next_frame && within_share(studio, wall, last_frame)) {
-            show(studio);
-            to_inspect = studio->inspection_count > 0;
-            if (to_inspect && wall >= next_person) next_person = inspect(studio, &to_inspect);
-            studio->taking += th_monotonic_seconds() - wall;
-            last_frame = wall;
-            next_frame = wall + 1.0 / FRAMES;
-        } else if (studio->changed && wall >= next_frame) {
-            next_frame = wall + 1.0 / FRAMES;
-        } else if (to_inspect && !studio->playing && wall >= next_person) {
-            next_person = inspect(studio, &to_inspect); // the last moment before the pause, too
-        }
-        if (wall >= next_state) {
-            double before = th_monotonic_seconds();
-            if (studio->clients > 0)
-                th_studio_say(&studio->exchange, 0, false, th_describe_state(studio));
-            double cost = th_monotonic_seconds() - before;
-            studio->taking += cost;
-            next_state = wall + fmax(0.2, 100.0 * cost);
-        }
+}
+
+double th_studio_idle(th_studio *studio) {
+    return idle_time(studio, studio->turn.next_frame, studio->turn.next_state);
+}
+
+static void show_in_turn(th_studio *studio, double wall) {
+    show(studio);
+    studio->turn.to_inspect = studio->inspection_count > 0;
+    if (studio->turn.to_inspect && wall >= studio->turn.next_person)
+        studio->turn.next_person = inspect(studio, &studio->turn.to_inspect);
+    studio->taking += th_monotonic_seconds() - wall;
+    studio->turn.last_frame = wall;
+}
+
+void th_studio_turn(th_studio *studio) {
+    take_wishes(studio);
+    answer_all(studio);
+    if (studio->playing && !studio->scrubbing) advance(studio);
+    double wall = th_monotonic_seconds();
+    measure_rate(studio, wall);
+    if (studio->changed && wall >= studio->turn.next_frame) {
+        if (within_share(studio, wall, studio->turn.last_frame)) show_in_turn(studio, wall);
+        studio->turn.next_frame = wall + 1.0 / FRAMES;
+    } else if (studio->turn.to_inspect && !studio->playing && wall >= studio->turn.next_person) {
+        // The last moment before the pause, too.
+        studio->turn.next_person = inspect(studio, &studio->turn.to_inspect);
     }
+    if (wall < studio->turn.next_state) return;
+    double before = th_monotonic_seconds();
+    if (studio->clients > 0) th_studio_say(&studio->exchange, 0, false, th_describe_state(studio));
+    double cost = th_monotonic_seconds() - before;
+    studio->taking += cost;
+    studio->turn.next_state = wall + fmax(0.2, 100.0 * cost);
+}
+
+void th_studio_run(th_studio *studio) {
+    th_studio_begin(studio);
+    while (th_studio_wait(&studio->exchange, th_studio_idle(studio))) th_studio_turn(studio);
 }
 
 // ---- the exchange with the server
 
 bool th_studio_exchange_init(th_studio_exchange *e) {
-    *e = (th_studio_exchange){0};
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic) != 0) return false;
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    bool made = pthread_mutex_init(&e->lock, NULL) == 0;
-    if (made && pthread_cond_init(&e->asked, &monotonic) != 0) {
-        pthread_mutex_destroy(&e->lock);
-        made = false;
-    }
-    pthread_condattr_destroy(&monotonic);
-    return made;
+    *e = (th_studio_exchange){.gate = th_gate_create()};
+    return e->gate != NULL;
 }
 
 void th_studio_exchange_release(th_studio_exchange *e) {
@@ -349,8 +350,7 @@ void th_studio_exchange_release(th_studio_exchange *e) {
         th_studio_text_destroy(t);
     }
     for (int w = 0; w < 2; ++w) th_studio_moment_release(e->shown[w].moment);
-    pthread_cond_destroy(&e->asked);
-    pthread_mutex_destroy(&e->lock);
+    th_gate_destroy(e->gate);
 }
 
 static void wake(th_studio_exchange *e) {
@@ -377,32 +377,32 @@ void th_studio_ask(th_studio_exchange *e, uint64_t client, json_t *message) {
     }
     request->client = client;
     request->message = message;
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     if (e->last_request)
         e->last_request->next = request;
     else
         e->first_request = request;
     e->last_request = request;
-    pthread_cond_signal(&e->asked);
-    pthread_mutex_unlock(&e->lock);
+    th_gate_ring(e->gate);
+    th_gate_unlock(e->gate);
 }
 
 th_studio_request *th_studio_take_requests(th_studio_exchange *e) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     th_studio_request *list = e->first_request;
     e->first_request = e->last_request = NULL;
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
     return list;
 }
 
 static void add_text(th_studio_exchange *e, th_studio_text *text) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     if (e->last_text)
         e->last_text->next = text;
     else
         e->first_text = text;
     e->last_text = text;
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
 }
 
 void th_studio_say_text(th_studio_exchange *e, uint64_t client, bool is_reply, char *said) {
@@ -423,63 +423,55 @@ void th_studio_say(th_studio_exchange *e, uint64_t client, bool is_reply, json_t
 }
 
 th_studio_text *th_studio_take_texts(th_studio_exchange *e) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     th_studio_text *list = e->first_text;
     e->first_text = e->last_text = NULL;
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
     return list;
 }
 
 void th_studio_show(th_studio_exchange *e, int world, th_studio_moment *moment, bool past) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     th_studio_shown *shown = &e->shown[world];
     th_studio_moment *old = shown->moment;
     *shown = (th_studio_shown){.number = ++e->newest, .past = past, .moment = moment};
     th_studio_moment_hold(moment);
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
     th_studio_moment_release(old);
     wake(e);
 }
 
 th_studio_shown th_studio_look(th_studio_exchange *e, int world) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     th_studio_shown shown = e->shown[world];
     th_studio_moment_hold(shown.moment);
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
     return shown;
 }
 
 void th_studio_wish(th_studio_exchange *e, const th_studio_wishes *wishes, int clients) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     e->wishes = *wishes;
     e->wishes_changed = true;
     e->clients = clients;
-    pthread_cond_signal(&e->asked);
-    pthread_mutex_unlock(&e->lock);
+    th_gate_ring(e->gate);
+    th_gate_unlock(e->gate);
 }
 
 void th_studio_stop(th_studio_exchange *e) {
-    pthread_mutex_lock(&e->lock);
+    th_gate_lock(e->gate);
     e->stop = true;
-    pthread_cond_signal(&e->asked);
-    pthread_mutex_unlock(&e->lock);
+    th_gate_ring(e->gate);
+    th_gate_unlock(e->gate);
 }
 
 bool th_studio_wait(th_studio_exchange *e, double seconds) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    double whole = floor(seconds);
-    until.tv_sec += (time_t)whole;
-    until.tv_nsec += (long)((seconds - whole) * 1e9);
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
-    pthread_mutex_lock(&e->lock);
-    int failed = 0;
-    while (!e->stop && !e->first_request && !e->wishes_changed && failed == 0 && seconds > 0)
-        failed = pthread_cond_timedwait(&e->asked, &e->lock, &until);
+    double until = th_monotonic_seconds() + seconds;
+    th_gate_lock(e->gate);
+    for (double left = seconds; !e->stop && !e->first_request && !e->wishes_changed && left > 0;
+         left = until - th_monotonic_seconds())
+        th_gate_wait_for(e->gate, left);
     bool goes_on = !e->stop;
-    pthread_mutex_unlock(&e->lock);
+    th_gate_unlock(e->gate);
     return goes_on;
 }

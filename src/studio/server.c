@@ -16,7 +16,6 @@
 #include <zlib.h>
 
 enum { CONNECTIONS = 512, PAGE_CHUNK = 32768 };
-#define LAYER_INTERVAL 0.2 // [s] between two maps
 
 struct th_studio_server {
     struct lws_context *context;
@@ -28,14 +27,11 @@ struct th_studio_server {
     uint64_t next_client;
     unsigned char *page; // gzip
     size_t page_size;
-    unsigned char *buffer; // of a frame, LWS_PRE before it
-    size_t buffer_room;
-    th_studio_shown shown[2];    // what the density below belongs to
-    th_studio_field *density[2]; // by level, of shown
+    th_studio_post post;
     struct lws *sockets[TH_STUDIO_CLIENTS];
 };
 
-// What lws keeps per connection: a client of the WebSocket, or a page being sent.
+// The data of a connection: a client of the WebSocket, or a page being sent.
 typedef struct connection {
     th_client client;
     size_t page_sent;
@@ -69,7 +65,7 @@ static bool is_own_host(const th_studio_server *server, const char *host) {
         if (strcasecmp(host, expected) == 0) return true;
     }
     if (strcmp(server->address, "0.0.0.0") != 0) return false;
-    // On every address: any of them, as a number. A name could be a stranger's that leads here.
+    // On every address: any of them, as a number. A name could belong to an attacker and lead here.
     char number[64], *colon;
     struct in_addr address;
     snprintf(number, sizeof number, "%s", host);
@@ -202,193 +198,21 @@ static int go_on_with_page(th_studio_server *server, struct lws *wsi, connection
     return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-// ---- frames
+// ---- messages
 
-static bool reserve(th_studio_server *server, size_t bytes) {
-    if (server->buffer_room >= bytes + LWS_PRE) return true;
-    size_t room = bytes + bytes / 4 + LWS_PRE;
-    unsigned char *grown = malloc(room);
-    if (!grown) return false;
-    free(server->buffer);
-    server->buffer = grown;
-    server->buffer_room = room;
-    return true;
-}
-
-static void forget_density(th_studio_server *server, int w) {
-    th_studio_shown *shown = &server->shown[w];
-    for (int l = 0;
-         server->density[w] && shown->moment && l < shown->moment->catalogue->level_count; ++l)
-        th_studio_field_release(&server->density[w][l]);
-    free(server->density[w]);
-    server->density[w] = NULL;
-    th_studio_moment_release(shown->moment);
-    *shown = (th_studio_shown){0};
-}
-
-// The density at each person's place, once per moment for all clients that colour by it.
-static const th_studio_field *density_of(th_studio_server *server, int w, th_studio_shown shown) {
-    if (server->shown[w].number == shown.number && server->density[w]) return server->density[w];
-    forget_density(server, w);
-    int levels = shown.moment->catalogue->level_count;
-    server->density[w] = calloc((size_t)levels, sizeof *server->density[w]);
-    if (!server->density[w]) return NULL;
-    server->shown[w] = shown;
-    th_studio_moment_hold(shown.moment);
-    for (int l = 0; l < levels; ++l)
-        if (!th_studio_map_people(shown.moment, TH_LAYER_DENSITY, l, &server->density[w][l])) {
-            forget_density(server, w);
-            return NULL;
-        }
-    return server->density[w];
-}
-
-static int write_people(th_studio_server *server, struct lws *wsi, th_client *client, int w,
-                        th_studio_shown shown) {
-    const th_studio_catalogue *catalogue = shown.moment->catalogue;
-    int colour = th_studio_find_colour(catalogue, client->colour);
-    th_studio_frame frame = {.number = shown.number,
-                             .past = shown.past,
-                             .colour = colour < 0 ? 0 : colour,
-                             .person = client->person_world == w ? client->person : 0};
-    if (catalogue->colours[frame.colour].kind == TH_COLOUR_DENSITY)
-        frame.density = density_of(server, w, shown);
-    if (!reserve(server, th_studio_people_room(shown.moment))) return -1;
-    size_t size =
-        th_studio_write_people(shown.moment, &client->view, &frame, server->buffer + LWS_PRE);
-    client->sent[w] = shown.number;
-    return lws_write(wsi, server->buffer + LWS_PRE, size, LWS_WRITE_BINARY) < 0 ? -1 : 1;
-}
-
-static int write_field(th_studio_server *server, struct lws *wsi, const th_studio_field *field,
-                       th_studio_shown shown) {
-    bool vectors = shown.moment->catalogue->layers[field->layer].vectors;
-    th_studio_frame frame = {.number = shown.number, .past = shown.past};
-    if (field->nx > 65535 || field->ny > 65535) return 0;
-    if (!reserve(server, th_studio_field_room(field, vectors))) return -1;
-    size_t size = th_studio_write_field(shown.moment, field, &frame, server->buffer + LWS_PRE);
-    return lws_write(wsi, server->buffer + LWS_PRE, size, LWS_WRITE_BINARY) < 0 ? -1 : 1;
-}
-
-// 0: there was none to write.
-static int write_layer(th_studio_server *server, struct lws *wsi, th_client_layer *layer, int w,
-                       th_studio_shown shown) {
-    const th_studio_catalogue *catalogue = shown.moment->catalogue;
-    int index = th_studio_find_layer(catalogue, layer->name);
-    layer->number[w] = shown.number;
-    if (index < 0 || layer->level >= catalogue->level_count) return 0;
-    for (int k = 0; k < shown.moment->field_count; ++k) {
-        const th_studio_field *field = &shown.moment->fields[k];
-        if (field->layer == index && field->level == layer->level &&
-            (field->target == layer->target || !catalogue->layers[index].of_target))
-            return write_field(server, wsi, field, shown);
-    }
-    th_studio_field field;
-    if (!th_studio_map_people(shown.moment, catalogue->layers[index].kind, layer->level, &field))
-        return 0;
-    field.layer = index;
-    int written = write_field(server, wsi, &field, shown);
-    th_studio_field_release(&field);
-    return written;
-}
-
-// One thing that is due for the client: 1 written, 0 nothing due, -1 the connection is lost. *wait: seconds until more may be.
-static int write_newest(th_studio_server *server, struct lws *wsi, th_client *client,
-                        double *wait) {
-    double now = th_monotonic_seconds(), next = client->sent_at + 1.0 / client->fps;
-    int result = 0;
-    *wait = 0;
-    for (int w = 0; w < 2 && result == 0; ++w) {
-        th_studio_shown shown = th_studio_look(server->exchange, w);
-        if (shown.moment && shown.number != client->sent[w]) {
-            // The second world goes with the first one's turn.
-            if (now >= next || w == 1) {
-                result = write_people(server, wsi, client, w, shown);
-                if (w == 0) client->sent_at = now;
-            } else {
-                *wait = next - now;
-            }
-        }
-        for (int k = 0; shown.moment && k < client->layer_count && result == 0; ++k) {
-            th_client_layer *layer = &client->layers[k];
-            if (layer->number[w] == shown.number) continue;
-            if (now >= layer->sent + LAYER_INTERVAL || w == 1) {
-                result = write_layer(server, wsi, layer, w, shown);
-                if (w == 0) layer->sent = now;
-            } else if (*wait == 0 || layer->sent + LAYER_INTERVAL - now < *wait) {
-                *wait = layer->sent + LAYER_INTERVAL - now;
-            }
-        }
-        th_studio_moment_release(shown.moment);
-    }
-    return result;
-}
-
-static int write_text(th_studio_server *server, struct lws *wsi, th_client *client) {
-    th_studio_text *text = client->first;
-    client->first = text->next;
-    if (!client->first) client->last = NULL;
-    client->waiting -= text->length;
-    int result = -1;
-    if (reserve(server, text->length)) {
-        memcpy(server->buffer + LWS_PRE, text->text, text->length);
-        result =
-            lws_write(wsi, server->buffer + LWS_PRE, text->length, LWS_WRITE_TEXT) < 0 ? -1 : 1;
-    }
-    th_studio_text_destroy(text);
-    return result;
+static bool send_message(void *carrier, unsigned char *bytes, size_t size, bool is_text) {
+    return lws_write(carrier, bytes, size, is_text ? LWS_WRITE_TEXT : LWS_WRITE_BINARY) >= 0;
 }
 
 static int write_next(th_studio_server *server, struct lws *wsi, th_client *client) {
     double wait = 0;
-    int result =
-        client->first ? write_text(server, wsi, client) : write_newest(server, wsi, client, &wait);
+    int result = th_post_next(&server->post, client, wsi, &wait);
     if (result < 0) return -1;
     if (result > 0)
         lws_callback_on_writable(wsi);
     else if (wait > 0)
         lws_set_timer_usecs(wsi, (lws_usec_t)(1e6 * wait) + 500);
     return 0;
-}
-
-// ---- requests
-
-json_t *th_studio_parse(const char *text, size_t length, const char **reason) {
-    json_t *message = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    const char *verb = json_string_value(json_object_get(message, "do"));
-    *reason = !message                   ? "the message is not JSON"
-              : !json_is_object(message) ? "the message is not a JSON object"
-              : !verb                    ? "the message has no \"do\""
-              : verb[0] == '_'           ? "requests do not begin with an underscore"
-                                         : NULL;
-    if (!*reason) return message;
-    json_decref(message);
-    return NULL;
-}
-
-static void add_text(th_client *client, th_studio_text *text) {
-    text->next = NULL;
-    if (client->last)
-        client->last->next = text;
-    else
-        client->first = text;
-    client->last = text;
-    client->waiting += text->length;
-}
-
-static void answer(th_client *client, struct lws *wsi, json_t *object, const json_t *id) {
-    if (id) json_object_set(object, "id", (json_t *)(uintptr_t)id);
-    char *dumped = json_dumps(object, JSON_COMPACT);
-    th_studio_text *text = calloc(1, sizeof *text);
-    json_decref(object);
-    if (!dumped || !text) {
-        free(dumped);
-        free(text);
-        return;
-    }
-    *text = (th_studio_text){.length = strlen(dumped), .text = dumped};
-    add_text(client, text);
-    lws_callback_on_writable(wsi);
 }
 
 static void renew_wishes(th_studio_server *server) {
@@ -399,38 +223,6 @@ static void renew_wishes(th_studio_server *server) {
         th_client_wishes(&c->client, &wishes);
     }
     th_studio_wish(server->exchange, &wishes, server->clients);
-}
-
-static int handle(th_studio_server *server, struct lws *wsi, th_client *client) {
-    const char *reason;
-    json_t *message = th_studio_parse(client->received, client->received_length, &reason);
-    client->received_length = 0;
-    if (!message) {
-        answer(client, wsi,
-               json_pack("{s:b,s:s,s:s}", "ok", 0, "error", reason, "cure",
-                         "see docs/studio-protocol.md"),
-               NULL);
-        // A client that only sends nonsense and never reads gets a limited number of answers.
-        return client->waiting > TH_STUDIO_BACKLOG ? -1 : 0;
-    }
-    th_studio_shown shown = th_studio_look(server->exchange, 0);
-    json_t *own = th_client_request(client, message, shown.moment);
-    th_studio_moment_release(shown.moment);
-    if (own) {
-        answer(client, wsi, own, json_object_get(message, "id"));
-        renew_wishes(server);
-    } else if (client->pending >= TH_STUDIO_PENDING) {
-        answer(client, wsi,
-               json_pack("{s:b,s:s,s:s}", "ok", 0, "error", "too many requests wait", "cure",
-                         "wait for the answers"),
-               json_object_get(message, "id"));
-    } else {
-        client->pending++;
-        th_studio_ask(server->exchange, client->id, message); // the runner's alone from here on
-        message = NULL;
-    }
-    json_decref(message);
-    return client->waiting > TH_STUDIO_BACKLOG ? -1 : 0;
 }
 
 static int receive(th_studio_server *server, struct lws *wsi, th_client *client, const void *bytes,
@@ -448,20 +240,18 @@ static int receive(th_studio_server *server, struct lws *wsi, th_client *client,
     if (length) memcpy(client->received + client->received_length, bytes, length);
     client->received_length += length;
     if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi) > 0) return 0;
-    int result = handle(server, wsi, client);
-    if (client->received_length == 0) { // a large message must not keep its memory
-        free(client->received);
-        client->received = NULL;
-        client->received_room = 0;
-    }
-    return result;
+    bool wishes;
+    bool stays =
+        th_post_receive(&server->post, client, client->received, client->received_length, &wishes);
+    if (wishes) renew_wishes(server);
+    lws_callback_on_writable(wsi);
+    free(client->received); // a large message must not keep its memory
+    client->received = NULL;
+    client->received_length = client->received_room = 0;
+    return stays ? 0 : -1;
 }
 
 // ---- coming and going
-
-static void tell_runner(th_studio_server *server, const th_client *client, const char *what) {
-    th_studio_ask(server->exchange, client->id, json_pack("{s:s}", "do", what));
-}
 
 static int welcome(th_studio_server *server, struct lws *wsi, th_client *client) {
     int place = 0;
@@ -473,9 +263,7 @@ static int welcome(th_studio_server *server, struct lws *wsi, th_client *client)
     }
     server->sockets[place] = wsi;
     server->clients++;
-    *client = (th_client){.id = ++server->next_client, .fps = 30.0};
-    snprintf(client->colour, sizeof client->colour, "speed");
-    tell_runner(server, client, "_joined");
+    th_post_welcome(&server->post, client, ++server->next_client);
     renew_wishes(server);
     return 0;
 }
@@ -485,7 +273,7 @@ static void farewell(th_studio_server *server, struct lws *wsi, th_client *clien
         if (server->sockets[k] != wsi) continue;
         server->sockets[k] = NULL;
         server->clients--;
-        tell_runner(server, client, "_gone");
+        th_studio_ask(server->exchange, client->id, json_pack("{s:s}", "do", "_gone"));
     }
     th_client_release(client);
     renew_wishes(server);
@@ -496,22 +284,8 @@ static void deliver_one(th_studio_server *server, const th_studio_text *text) {
     for (int k = 0; k < TH_STUDIO_CLIENTS; ++k) {
         if (!server->sockets[k]) continue;
         th_client *client = &((connection *)lws_wsi_user(server->sockets[k]))->client;
-        if (text->client != 0 && text->client != client->id) continue;
-        if (text->is_reply && client->pending > 0) client->pending--;
-        if (client->waiting > TH_STUDIO_BACKLOG) {
+        if (!th_post_deliver(client, text))
             lws_set_timeout(server->sockets[k], PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
-            continue;
-        }
-        th_studio_text *copy = calloc(1, sizeof *copy);
-        char *bytes = malloc(text->length + 1);
-        if (!copy || !bytes) {
-            free(copy);
-            free(bytes);
-            continue;
-        }
-        memcpy(bytes, text->text, text->length + 1);
-        *copy = (th_studio_text){.length = text->length, .text = bytes};
-        add_text(client, copy);
     }
 }
 
@@ -597,6 +371,7 @@ th_result th_studio_server_create(const th_studio_server_def *def, th_studio_exc
     th_studio_server *server = calloc(1, sizeof *server);
     if (!server) return th_fail(error, TH_NO_MEMORY, "", "no memory for the server");
     server->exchange = exchange;
+    server->post = (th_studio_post){.exchange = exchange, .send = send_message, .before = LWS_PRE};
     snprintf(server->address, sizeof server->address, "%s",
              def->address ? def->address : "127.0.0.1");
     th_result result = TH_OK;
@@ -610,10 +385,10 @@ th_result th_studio_server_create(const th_studio_server_def *def, th_studio_exc
         th_studio_server_destroy(server);
         return result;
     }
-    pthread_mutex_lock(&exchange->lock);
+    th_gate_lock(exchange->gate);
     exchange->wake = wake;
     exchange->server = server;
-    pthread_mutex_unlock(&exchange->lock);
+    th_gate_unlock(exchange->gate);
     *out = server;
     return TH_OK;
 }
@@ -628,9 +403,8 @@ void th_studio_server_run(th_studio_server *server, const atomic_bool *stop) {
 void th_studio_server_destroy(th_studio_server *server) {
     if (!server) return;
     if (server->context) lws_context_destroy(server->context);
-    for (int w = 0; w < 2; ++w) forget_density(server, w);
+    th_post_release(&server->post);
     free(server->page);
-    free(server->buffer);
     free(server);
 }
 
@@ -651,5 +425,20 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 extern const unsigned char th_studio_page_end[];
+
+// The engine for pages without a server, made by `make wasm`.
+#ifndef TH_STUDIO_ENGINE_FILE
+#define TH_STUDIO_ENGINE_FILE "/dev/null"
+#endif
+__asm__(".section .rodata\n"
+        ".global th_studio_engine\n"
+        ".global th_studio_engine_end\n"
+        "th_studio_engine:\n"
+        ".incbin \"" TH_STUDIO_ENGINE_FILE "\"\n"
+        "th_studio_engine_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const unsigned char th_studio_engine_end[];
+size_t th_studio_engine_size(void) { return (size_t)(th_studio_engine_end - th_studio_engine); }
 
 size_t th_studio_page_size(void) { return (size_t)(th_studio_page_end - th_studio_page); }

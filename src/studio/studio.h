@@ -22,7 +22,7 @@ typedef struct th_play_scene {
     th_scene *scene;
 } th_play_scene;
 
-// What is plotted and found, charts.c.
+// Charts and findings, charts.c.
 enum { TH_CHART_ROWS = 36000 };
 typedef struct th_charts {
     double next;                  // [s] when the next row is due
@@ -90,7 +90,8 @@ typedef struct th_studio {
     th_backend backend;
     int threads;
     char name[256];
-    char *base_dir; // where linked files are; NULL: they are refused
+    char *base_dir;   // where linked files are; NULL: they are refused
+    bool allow_links; // they may lie elsewhere
     uint64_t seed;
     th_play plays[2];
     int play_count; // 0: a recording is shown
@@ -123,6 +124,10 @@ typedef struct th_studio {
         } clients[TH_STUDIO_CLIENTS];
     } answers;
     bool changed; // since the last moment was shown
+    struct {
+        double next_frame, last_frame, next_state, next_person; // wall clock [s]
+        bool to_inspect; // what is on show has not been told of yet
+    } turn;
     int clients;
     th_studio_wishes wishes;
     double idle_at; // wall clock when there was nothing to do [s]
@@ -174,7 +179,7 @@ void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
 const json_t *th_charts_row(const th_charts *charts, double time);
 // The world, its scene or its time is another one: what was seen of it is over.
 void th_charts_unwatch(th_charts *charts);
-// Of a recording: every frame, and the end of it. False: no memory.
+// Charts of a recording: called for every frame and at the end. False: no memory.
 bool th_charts_see_frame(th_studio *studio, const th_moment *frame);
 bool th_charts_end_recording(th_studio *studio);
 
@@ -200,8 +205,12 @@ void th_history_clear(th_studio_history *history);
 
 // ---- runner.c
 bool th_studio_init(th_studio *studio);
-// The thread: answers, steps, shows, until exchange.stop.
+// The thread: answers, steps, shows, until exchange.stop. In turns, where there is no thread: once th_studio_begin, then
+// th_studio_turn whenever the seconds of th_studio_idle have passed or something was asked.
 void th_studio_run(th_studio *studio);
+void th_studio_begin(th_studio *studio);
+double th_studio_idle(th_studio *studio);
+void th_studio_turn(th_studio *studio);
 void th_studio_release(th_studio *studio);
 void th_studio_repace(th_studio *studio);
 // Shows the world as it stands. The moment is the caller's to release; NULL: no memory.
@@ -239,6 +248,9 @@ th_result th_film_write(th_studio *studio, const char *path, const th_video_def 
 // ---- the page, server.c
 extern const unsigned char th_studio_page[]; // the page, "" when this build has none
 size_t th_studio_page_size(void);
+extern const unsigned char
+    th_studio_engine[]; // a Worker that runs the crowd in a page, gzipped; "": none
+size_t th_studio_engine_size(void);
 typedef struct th_studio_template {
     const char *name;
     const unsigned char *text;
@@ -254,8 +266,8 @@ extern const int th_studio_template_count;
 
 // From JSON with comments. NULL with an error (BAD_SCENE, line and column).
 json_t *th_document_read(const char *text, size_t length, const char *name, th_error *error);
-// Compiles it. `base_dir` NULL: linked files are refused.
-th_result th_document_compile(const json_t *document, const char *name, const char *base_dir,
+// Compiles it. No folder: linked files are refused.
+th_result th_document_compile(const json_t *document, const char *name, th_link_scope links,
                               th_scene **scene, th_error *error);
 
 // ---- edits change the document in place; TH_BAD_ARGUMENT says what is wrong with them
@@ -290,7 +302,7 @@ json_t *th_document_of_plan(const char *text, const char *name);
 
 // ---- requests, requests.c and edits.c
 
-// What the files that answer requests share: reading members, refusing, and edits that have a file of their own.
+// Shared by the files that answer requests: reading members, refusing, and edits that have a file of their own.
 
 // Answers a request: members of the answer, or NULL with an error.
 typedef json_t *th_request_fn(th_studio *studio, const json_t *asked, uint64_t client,
@@ -319,4 +331,7 @@ void th_studio_tell_edited(th_studio *studio, int world, const char *text, const
 // ---- people, edits.c
 json_t *th_edit_people(th_studio *studio, int w, const json_t *asked, th_error *error);
 json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_error *error);
+json_t *th_edit_person(th_studio *studio, int w, const json_t *asked, th_error *error);
+// The place of an agent in the world's views, which are in the order of ids; -1: it is gone.
+int th_studio_find_view(th_world *world, uint32_t id);
 #endif

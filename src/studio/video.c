@@ -2,12 +2,13 @@
 #include "core/error.h"
 #include "core/system/system.h"
 #include "draw/plan_drawing.h"
-#include "observe/kernel.h"
+#include "observe/density.h"
 #include "studio/exchange.h"
 #include "studio/studio.h"
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -505,9 +506,9 @@ th_result th_film_write(th_studio *studio, const char *path, const th_video_def 
     atomic_store(&f.stop, true);
     th_studio_server_wake(f.server);
     pthread_join(f.serving, NULL);
-    pthread_mutex_lock(&studio->exchange.lock);
+    th_gate_lock(studio->exchange.gate);
     studio->exchange.wake = NULL;
-    pthread_mutex_unlock(&studio->exchange.lock);
+    th_gate_unlock(studio->exchange.gate);
     th_studio_server_destroy(f.server);
     return encoder_end(&encoder, path, result, error);
 }

@@ -194,7 +194,9 @@ static th_result look(periodic *p, bool first, th_periodic_result *sum, th_error
     apart2 *= apart2;
     for (int i = 0; i < p->people; ++i) {
         if (!first) {
-            sum->speed += v[GOAL_X][i] > 0.0f ? (double)vx[i] : -(double)vx[i];
+            double speed = v[GOAL_X][i] > 0.0f ? (double)vx[i] : -(double)vx[i];
+            sum->speed += speed;
+            sum->standing += speed < TH_STANDING;
             sum->acceleration +=
                 hypot((double)(vx[i] - p->old_x[i]), (double)(vy[i] - p->old_y[i])) / p->def->step;
             for (int j = 0; j < i; ++j) {
@@ -239,6 +241,7 @@ static th_result walk(periodic *p, th_periodic_result *sum, th_error *error) {
     }
     double looks = fmax(1.0, (double)p->people * measured);
     sum->speed /= looks;
+    sum->standing /= looks;
     sum->acceleration /= looks;
     sum->overlaps /= looks;
     sum->flow = def->density * sum->speed;
@@ -408,7 +411,7 @@ char *th_corridor_both_ways(double rate, const th_corridor_people *people) {
                  people->inflow_time);
 }
 
-// Free speed: 1.38 m/s, as these people walk below 0.5 /m2 (measured.h); its spread is that of uo180, the same
+// Free speed: 1.38 m/s, as these people walk below 0.5 /m2 (diagram.h); its spread is that of uo180, the same
 // people. They come in over 1 m, 1 m from the ends of the corridor, and leave 2 m behind them.
 static const char TWO_WAY_300[] =
     "{\n"

@@ -30,6 +30,7 @@ th_periodic_def th_periodic_def_default(const char *filter, const char *move, do
 typedef struct th_periodic_result {
     int people;
     double speed;        // mean, along the own way [m/s]
+    double standing;     // share of people that stand, slower than TH_STANDING
     double acceleration; // mean of |change of velocity| / step [m/s2]
     double overlaps;     // pairs overlapping by more than 1 cm, per person, mean
     double flow;         // density * speed [1/(m s)]

@@ -150,7 +150,7 @@ static void draw_panel(const page *p, int index) {
         th_canvas_colour(&p->canvas, colour_of(-1), 1);
         th_canvas_text(&p->canvas, chart.left, top + 1.1 * text, 0, text, true, panel->title);
     }
-    // What was measured first, so that lines of models lie over it.
+    // Measured data first, so that lines of models lie over it.
     for (int pass = 0; pass < 2; ++pass)
         for (int s = 0; s < panel->series_count; ++s) {
             const th_fd_series *series = &panel->series[s];
@@ -596,3 +596,5 @@ const th_measured_point th_caserne_classes[TH_CASERNE_CLASSES] = {
     {0.50, 0.974, 0.157}, {0.75, 0.887, 0.127}, {1.00, 0.734, 0.176},
     {1.25, 0.448, 0.085}, {1.50, 0.286, 0.093}, {1.75, 0.200, 0.050},
     {2.00, 0.119, 0.038}, {2.25, 0.064, 0.044}, {2.50, 0.057, 0.036}};
+const double th_caserne_standing[TH_CASERNE_CLASSES] = {0,     0,     0,     0,    0.002,
+                                                        0.033, 0.084, 0.155, 0.187};

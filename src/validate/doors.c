@@ -2,6 +2,7 @@
 #include "validate/doors.h"
 #include "core/array.h"
 #include "core/error.h"
+#include "observe/density.h"
 #include "observe/walkers.h"
 #include "record/moment.h"
 #include <math.h>
@@ -356,46 +357,51 @@ th_result th_tracks_look(const th_run_tracks *tracks, double line, th_tracks_fou
     return done;
 }
 
-static bool inside(const th_box *box, th_vec2 p) {
-    return p.x >= box->min_x && p.x < box->max_x && p.y >= box->min_y && p.y < box->max_y;
+// The people of a frame, as the classic density of an area counts them.
+static th_result add_frame(const th_region *region, const th_moment *moment, th_level_view *view,
+                           th_tracks_area *sum, int *people, th_error *error) {
+    const th_level_view_def all = {0};
+    th_density_def def = th_density_def_default();
+    def.method = TH_CLASSIC;
+    th_area_reading reading;
+    if (!th_level_view_fill(view, moment, &all))
+        return th_fail(error, TH_NO_MEMORY, "", "no memory to measure a crowd");
+    th_result done = th_region_measure(region, &def, view->x, view->y, view->speed, view->count,
+                                       &reading, NULL, error);
+    if (done != TH_OK) return done;
+    sum->density += reading.density;
+    if (reading.count > 0) sum->speed += reading.count * reading.speed;
+    *people += reading.count;
+    return TH_OK;
 }
 
-th_tracks_area th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to) {
-    int frames = 0;
-    uint64_t count = 0;
-    double way = 0; // per frame, of all people in it
-    for (int f = 1; f < tracks->frames; ++f) {
-        double time = f / TH_TRACKS_RATE;
-        if (!(time >= from && time <= to)) continue;
+th_result th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to,
+                       th_tracks_area *area, th_error *error) {
+    const th_place_text place = {
+        .is_box = true,
+        .box = {(double)box.min_x, (double)box.min_y, (double)box.max_x, (double)box.max_y}};
+    char wkt[256];
+    th_place_rectangle(&place, wkt, sizeof wkt);
+    th_region *region = NULL;
+    th_level_view view = {0};
+    th_tracks_frame room = {0};
+    th_tracks_area sum = {0};
+    int frames = 0, people = 0;
+    th_result done = th_region_create(NULL, wkt, &region, error);
+    if (done == TH_OK && !th_tracks_frame_make(&room, tracks))
+        done = th_fail(error, TH_NO_MEMORY, "", "no memory to measure a crowd");
+    for (int f = 1; done == TH_OK && f < tracks->frames; ++f) {
+        th_moment moment = th_tracks_moment(tracks, f, &room);
+        if (!(moment.time >= from && moment.time <= to)) continue;
         ++frames;
-        for (int k = 0; k < tracks->people; ++k) {
-            th_vec2 p = place(tracks, f, k), before = place(tracks, f - 1, k);
-            if (!inside(&box, p)) continue;
-            ++count;
-            way += hypot((double)(p.x - before.x), (double)(p.y - before.y));
-        }
+        done = add_frame(region, &moment, &view, &sum, &people, error);
     }
-    double area = (double)(box.max_x - box.min_x) * (double)(box.max_y - box.min_y);
-    return (th_tracks_area){.density = frames > 0 ? (double)count / frames / area : NOTHING,
-                            .speed = count > 0 ? TH_TRACKS_RATE * way / (double)count : NOTHING};
-}
-
-double th_tracks_densest(const th_run_tracks *tracks) {
-    const double area = 3.14159265358979; // [m2] of the circle
-    int most = 0;
-    for (int f = 0; f < tracks->frames; f += (int)TH_TRACKS_RATE) {
-        for (int i = 0; i < tracks->people; ++i) {
-            th_vec2 p = place(tracks, f, i);
-            int around = 0;
-            for (int k = 0; there(p) && k < tracks->people; ++k) {
-                th_vec2 q = place(tracks, f, k);
-                float dx = q.x - p.x, dy = q.y - p.y;
-                around += dx * dx + dy * dy <= 1.0f;
-            }
-            most = around > most ? around : most;
-        }
-    }
-    return most / area;
+    area->density = frames > 0 ? sum.density / frames : NOTHING;
+    area->speed = people > 0 ? sum.speed / people : NOTHING;
+    th_level_view_release(&view);
+    th_tracks_frame_release(&room);
+    th_region_destroy(region);
+    return done;
 }
 
 // ---- flow through one door
@@ -416,8 +422,10 @@ th_result th_door_run(const th_door_scene *scene, uint64_t seed, double longest,
                                 .flow = found.flow,
                                 .overlaps = tracks.overlaps,
                                 .acceleration = found.acceleration};
-        door->density =
-            th_tracks_in(&tracks, scene->jam, found.first + quarter, found.last - quarter).density;
+        th_tracks_area jam;
+        done = th_tracks_in(&tracks, scene->jam, found.first + quarter, found.last - quarter, &jam,
+                            error);
+        door->density = jam.density;
     }
     th_tracks_release(&tracks);
     return done;

@@ -79,7 +79,7 @@ void th_tracks_frame_release(th_tracks_frame *room);
 // All people inside at a frame, none behind the last one; velocities are those since the frame before.
 th_moment th_tracks_moment(const th_run_tracks *tracks, int frame, const th_tracks_frame *room);
 
-// What is measured of them as of any recording (observe/walkers.h).
+// Measurements of the tracks, as of any recording (observe/walkers.h).
 typedef struct th_tracks_found {
     int through;        // people beyond the line x = line at the end
     double first, last; // when the first and the last came over it [s]; NaN: none did
@@ -98,10 +98,9 @@ typedef struct th_tracks_area {
     double density; // mean number of people in the box over its area [1/m2]; NaN: no frame
     double speed;   // mean of the people in it [m/s]; NaN: empty
 } th_tracks_area;
-// From .. to seconds.
-th_tracks_area th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to);
-// The highest density around any person, looked at once a second: people within 1 m over the circle [1/m2].
-double th_tracks_densest(const th_run_tracks *tracks);
+// From .. to seconds, by the classic density of observe/density.h.
+th_result th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to,
+                       th_tracks_area *area, th_error *error);
 
 // ---- flow through one door
 

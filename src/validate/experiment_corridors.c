@@ -546,7 +546,7 @@ static void one_way_table(const corridor_study *s, th_experiment_result *result)
     }
 }
 
-// What the paper asks of its figure 3 (a): with the filter speeds fall with density as people's do.
+// The claim of the paper's figure 3 (a): with the filter speeds fall with density as people's do.
 static void judge_one_way(const corridor_study *s, th_experiment_result *result) {
     int plain = 0;
     for (int m = 0; m < s->model_count; ++m) {

@@ -57,7 +57,7 @@ th_experiment_table *th_experiment_add_table(th_experiment_result *result, const
 void th_cell_text(th_experiment_table *table, const char *text);
 // An en dash for NaN.
 void th_cell_number(th_experiment_table *table, double value, int decimals);
-// What was asked before, what came out, and whether it holds.
+// A bar set beforehand, the measurement, and the verdict.
 void th_experiment_judge(th_experiment_result *result, th_verdict verdict, const char *asked,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 // A file in settings->out, already written.

@@ -1,6 +1,6 @@
 // Runs halls and samples all agents twice a second. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "observe/kernel.h"
+#include "observe/density.h"
 #include "record/moment.h"
 #include "throng/live.h"
 #include "throng/scene_view.h"

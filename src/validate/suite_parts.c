@@ -83,11 +83,13 @@ static void override_models(override_list *list, const th_suite_setup *setup,
     const char *const values[] = {setup->plan, setup->filter, setup->move, setup->behave};
     json_t *root = json_loadb((const char *)embedded->text, embedded->length, 0, NULL);
     const json_t *groups = json_object_get(root, "groups");
+    const char *usual = th_models(NULL)[th_stage_default_model(TH_STAGE_PLAN)]->name;
+    bool usual_plan = setup->plan && strcmp(setup->plan, usual) == 0;
     for (int g = 0; g < (int)json_array_size(groups) && g < GROUPS; ++g) {
-        // Tests of a behaviour keep theirs.
+        // Tests of a behaviour keep theirs, and the plan that is usual with it.
         bool behaves = json_object_get(json_array_get(groups, (size_t)g), "behave") != NULL;
         for (int k = 0; k < 4; ++k) {
-            if (!values[k] || (k == 3 && behaves)) continue;
+            if (!values[k] || (behaves && (k == 3 || (k == 0 && usual_plan)))) continue;
             char *words = list->words[list->count];
             snprintf(words, WORDS, "groups[%d].%s=%s", g, keys[k], values[k]);
             list->items[list->count++] = words;

@@ -1,4 +1,4 @@
-// What the tests of all suites share: scenes by stem, worlds by seed, single people, samples, words.
+// Shared by the tests of all suites: scenes by stem, worlds by seed, single people, samples, words.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_SUITE_PARTS_H
 #define TH_VALIDATE_SUITE_PARTS_H

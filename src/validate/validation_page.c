@@ -152,7 +152,7 @@ static void draw_row(const th_chart *chart, const th_series *s, double base, th_
     cairo_fill(cairo);
 }
 
-// What the rule allows, as a pale bar.
+// Draws the allowed range as a pale bar.
 static void draw_allowed(const th_chart *chart, const th_series *s, double base) {
     if (!isfinite(s->low) && !isfinite(s->high)) return;
     double x0 = th_chart_x(chart, isfinite(s->low) ? s->low : chart->x.low);
@@ -567,7 +567,7 @@ static json_t *validation_json(const th_validation *validation) {
         json_array_append_new(seeds, json_integer(seed));
     return json_pack("{s:s,s:s,s:s*,s:s,s:s,s:s,s:o,s:o,s:o}", "throng", th_version(), "build",
                      th_build_info(), "behave", setup->behave, "plan",
-                     setup->plan ? setup->plan : "field", "filter",
+                     setup->plan ? setup->plan : "default", "filter",
                      setup->filter ? setup->filter : "none", "move", setup->move, "seeds", seeds,
                      "totals", totals, "tests", tests);
 }

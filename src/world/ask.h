@@ -1,4 +1,4 @@
-// What the files that answer questions share. SPDX-License-Identifier: Apache-2.0
+// Shared by the files that answer questions. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_WORLD_ASK_H
 #define TH_WORLD_ASK_H
 #include "formula/vec.h"

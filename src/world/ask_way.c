@@ -199,7 +199,7 @@ int th_world_path(const th_world *world, th_way_point from, th_way_point to, flo
 static bool is_free(const th_world *world, const th_walls *walls, int level, th_vec2 p,
                     float radius) {
     int wall;
-    if (!th_walkable(world->scene, level, p)) return false;
+    if (!th_walkable(world->scene, level, p) || th_bodies_hold(walls, level, p)) return false;
     if (walls->count > 0 && th_walls_near(walls, level, p, radius, &wall, NULL, 1) > 0)
         return false;
     float reach = radius + world->max_radius;

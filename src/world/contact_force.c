@@ -1,18 +1,17 @@
-// The forces that bodies exert on each other, read from the crowd as it stands: every model can be asked, because
-// nothing but places, masses and wishes is looked at.
+// Contact forces between bodies, from positions, masses and preferred velocities alone, so they exist for every model.
 //
-// A model whose bodies are soft says how hard two press that overlap by so much (th_model.contact_force). All other
-// bodies are hard, and what holds them apart is worked out. Agents under way lean on with m v0 / tau, the drive of
-// Helbing, Farkas and Vicsek 2000 (80 kg, 1.34 m/s: 214 N); agents told to stand brace alike. The velocities nearest to
-// these wishes with which no agent walks into an agent or wall that it touches are
+// A model with soft bodies gives the force of two that overlap (th_model.contact_force). All other bodies are hard, and
+// the forces that keep them apart are computed. Walking agents push forward with m v0 / tau, the drive of Helbing, Farkas
+// and Vicsek 2000 (80 kg, 1.34 m/s: 214 N); standing agents brace alike. The velocities nearest to the preferred ones
+// with which no agent walks into an agent or wall that it touches solve
 //     min sum_i m_i |w_i - u_i|^2 / 2   with   (w_i - w_j) . n_ij >= -gap / tau   for all that touch, walls too,
-// and its multipliers over tau are the contact forces: without friction, pushing only, handed on from body to body to a
-// wall or to agents that stand against them. It is what a crowd that pushes as hard as it wants to walk does to its
-// members: in a queue that does not push the forces are smaller.
+// and its multipliers over tau are the contact forces: without friction, pushing only, passed from body to body to a wall
+// or to agents that brace. They hold for a crowd that pushes as hard as it wants to walk; in a queue that does not push
+// the forces are smaller.
 //
 // The multipliers are found by projected gradients, preconditioned by a bound on the rows and accelerated with restarts
-// (Nesterov; O'Donoghue and Candes 2015). A row of n people against a wall takes about 3 n iterations, which bounds what
-// is found of very long rows. Sums run over people and touches in the order of the ids and over fixed blocks: the
+// (Nesterov; O'Donoghue and Candes 2015). A row of n people against a wall takes about 3 n iterations, which limits the
+// forces found in very long rows. Sums run over people and touches in the order of the ids and over fixed blocks: the
 // same bits for any number of threads and on any device. Links between levels carry no force.
 // Cost: O(people + touches x iterations). SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
@@ -231,7 +230,7 @@ static float take_step(const network *net, const touch *one, float ahead) {
     return fmaxf(ahead - (th_dot(closing, one->n) + free_way) / rows, 0.0f);
 }
 
-// What an iteration did, over a block of touches.
+// The change of an iteration over a block of touches.
 typedef struct progress {
     double against; // momentum that points uphill: time to restart
     float largest;  // change [kg m/s]

@@ -1,6 +1,6 @@
-// One world's people go on in another scene: a wall was moved, a model was changed. Things are the same when their ids
-// are. What models keep per world begins anew; what they keep of a person is taken over where the person's group still has
-// the model. SPDX-License-Identifier: Apache-2.0
+// Moves the agents of a world to another scene, such as one with a wall or a model changed. Elements are the same when
+// their ids are. States that models keep per world begin again; values they keep of an agent are copied where its group
+// still has the model. SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 #include "state/device.h"
 #include "throng/live.h"

@@ -218,7 +218,8 @@ static bool allocate(th_world *world, int capacity, int own_fields) {
     TAKE(sources, scene->group_count);
     TAKE(door_closed, doors);
     TAKE(door_next_change, doors);
-    TAKE(walls, scene->wall_count + 2 * TH_LIVE_WALL_MAX);
+    TAKE(walls, th_body_edge(world, TH_BODY_MAX));
+    TAKE(bodies, TH_BODY_MAX);
     TAKE(lines, th_counted_line_count(scene));
     TAKE(exits, scene->goal_count);
     TAKE(events, th_event_max(world));

@@ -1,4 +1,4 @@
-// What a scene asks of its models that they are known not to manage, and what of it has no effect. The widths are those that tools/test-long found; the
+// Demands of a scene that its models are known not to meet, and its parts without effect. The widths are those that tools/test-long found; the
 // build makes limits_found.inc from docs/data/long_limits.csv. SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
 #include "space/rooms.h"
@@ -33,7 +33,7 @@ static th_model_limits limits_of_group(const th_group *group) {
     return th_model_limits_of(models[group->move.model]->name, models[group->filter.model]->name);
 }
 
-// [m] Of a usual person of the group.
+// The width of a usual body of the group [m].
 static float body_width(const th_group *group) {
     const th_distribution *r = &group->radius;
     double radius = r->kind == TH_DISTRIBUTION_UNIFORM     ? 0.5 * (r->a + r->b)
@@ -246,12 +246,154 @@ static void tell_of_idle_ground(doubt_list *list, const th_scene *scene, th_pict
                  what, plans);
 }
 
+// ---- values of a group
+
+// The latest end of a run [s].
+static double end_of(const th_scene *scene) {
+    return scene->run.duration > 0.0 ? scene->run.duration : scene->run.max_time;
+}
+
+static bool has_a_way(const th_group *group) {
+    const uint32_t ways = TH_DECIDES_AIM | TH_DECIDES_COMPANY | TH_DECIDES_DETOUR;
+    return group->route_count + group->detour_count > 0 || group->own_goal != TH_OWN_GOAL_NONE ||
+           (group->decides & ways);
+}
+
+// What its models say, and models for walking in a group that stays.
+static void tell_of_idle_models(doubt_list *list, const th_scene *scene, int group) {
+    const th_group *g = &scene->groups[group];
+    const th_model_choice *choice;
+    char why[300], *text;
+    for (int k = 0; (choice = th_group_model(g, k)); ++k) {
+        const th_model *model = th_models(NULL)[choice->model];
+        if (model->idle && model->idle(scene, group, choice->params, why, sizeof why) &&
+            (text = take_text(list, group)))
+            snprintf(text, TEXT, "group \"%.40s\": %s", g->id, why);
+        bool guides = model->stage == TH_STAGE_PLAN || model->stage == TH_STAGE_FILTER;
+        if (guides && !has_a_way(g) && choice->model != th_stage_default_model(model->stage) &&
+            (text = take_text(list, group)))
+            snprintf(text, TEXT,
+                     "group \"%.40s\": the %s \"%s\" has no effect: the group has nowhere to go; "
+                     "give it a route, or leave the %s out",
+                     g->id, stage_word(model), model->name, stage_word(model));
+    }
+}
+
+static void tell_of_idle_values(doubt_list *list, const th_scene *scene, int group) {
+    const th_group *g = &scene->groups[group];
+    const th_model *move = th_models(NULL)[g->move.model];
+    char *text;
+    if (g->rigid != TH_RIGID_BY_SIZE && th_model_body(move, g->move.params).depth >= 1.0f &&
+        (text = take_text(list, group)))
+        snprintf(text, TEXT,
+                 "group \"%.40s\": \"rigid\" has no effect: with the move model \"%s\" no body "
+                 "turns its shoulders",
+                 g->id, move->name);
+    if (g->positions && g->area.shape.ring_count > 0 && (text = take_text(list, group)))
+        snprintf(text, TEXT,
+                 "group \"%.40s\": \"area\" has no effect: people begin at the positions that are "
+                 "given",
+                 g->id);
+    if (g->rate > 0.0 && g->rate_start >= end_of(scene) && (text = take_text(list, group)))
+        snprintf(text, TEXT,
+                 "group \"%.40s\": the source has no effect: it begins at %g s and the run ends at "
+                 "%g s",
+                 g->id, g->rate_start, end_of(scene));
+}
+
+// ---- doors, goals and zones
+
+// The first change of a door that comes too late, or finds the door as it would make it.
+static void tell_of_idle_door(doubt_list *list, const th_scene *scene, const th_door *door) {
+    bool open = !door->closed;
+    for (int k = 0; k < door->schedule_count; open = door->schedule[k++].open) {
+        const th_door_change *change = &door->schedule[k];
+        bool late = change->time >= end_of(scene);
+        if (!late && change->open != open) continue;
+        char *text = take_text(list, -1), why[80] = "";
+        if (late) snprintf(why, sizeof why, "the run ends at %g s", end_of(scene));
+        if (text)
+            snprintf(text, TEXT, "door \"%.40s\": \"%s\" at %g s has no effect: %s%s", door->id,
+                     change->open ? "open" : "close", change->time, late ? why : "it is then ",
+                     late   ? ""
+                     : open ? "open"
+                            : "closed");
+        return;
+    }
+}
+
+// Waypoints and waiting areas of no route, as one doubt.
+static void tell_of_idle_goals(doubt_list *list, const th_scene *scene) {
+    char ids[200] = "", *text;
+    int count = 0;
+    for (int k = 0; k < scene->goal_count; ++k) {
+        th_goal_kind kind = scene->goals[k].kind;
+        bool reached = kind != TH_GOAL_WAYPOINT && kind != TH_GOAL_WAITING;
+        for (int g = 0; g < scene->group_count && !reached; ++g)
+            reached = leads_to(scene, &scene->groups[g], k);
+        if (reached || ++count > 3) continue;
+        size_t used = strlen(ids);
+        snprintf(ids + used, sizeof ids - used, "%s\"%.40s\"", used ? ", " : "",
+                 scene->goals[k].id);
+    }
+    if (count > 0 && scene->group_count > 0 && (text = take_text(list, -1)))
+        snprintf(text, TEXT, "%s%s %s no effect: no group goes there", ids,
+                 count > 3 ? " and more" : "", count > 1 ? "have" : "has");
+}
+
+static bool plans_with(const th_group *group, uint32_t heeds) {
+    return (th_models(NULL)[group->plan.model]->heeds & heeds) == heeds;
+}
+
+// Ground for the people of one goal, where planners ignore the goal or no such people walk.
+static void tell_of_idle_to(doubt_list *list, const th_scene *scene, const char *what,
+                            const char *id, int to, th_picture_kind kind) {
+    bool felt = false, by_goal = false, meant = false;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        bool all = plans_with(group, TH_HEEDS_GOALS | 1u << kind);
+        felt |= plans_with(group, 1u << kind);
+        by_goal |= all;
+        meant |= all && leads_to(scene, group, to);
+    }
+    char *text = to >= 0 && felt && !meant ? take_text(list, -1) : NULL;
+    if (text && by_goal)
+        snprintf(text, TEXT, "%s \"%.40s\" has no effect: no group that heeds it goes to \"%.40s\"",
+                 what, id, scene->goals[to].id);
+    else if (text)
+        snprintf(text, TEXT,
+                 "%s \"%.40s\": \"to\" has no effect: no group's plan asks for whom the ground is "
+                 "meant",
+                 what, id);
+}
+
+static void tell_of_idle_zone(doubt_list *list, const th_scene *scene, const th_zone *zone) {
+    bool plain = zone->up_direction.x == 0.0f && zone->up_direction.y == 0.0f;
+    char *text;
+    if (plain && zone->up == 1.0f && zone->down == 1.0f && zone->discomfort == 0.0f &&
+        (text = take_text(list, -1)))
+        snprintf(text, TEXT,
+                 "zone \"%.40s\" has no effect: give it a \"speed\" or a \"discomfort\"", zone->id);
+    if (zone->discomfort > 0.0f)
+        tell_of_idle_to(list, scene, "zone", zone->id, zone->to, TH_PICTURE_DISCOMFORT);
+}
+
 static void tell_of_no_effect(doubt_list *list, const th_scene *scene) {
-    for (int g = 0; g < scene->group_count; ++g) tell_of_idle_plan(list, scene, g);
+    for (int g = 0; g < scene->group_count; ++g) {
+        tell_of_idle_plan(list, scene, g);
+        tell_of_idle_models(list, scene, g);
+        tell_of_idle_values(list, scene, g);
+    }
     for (int s = 0; s < scene->section_count; ++s)
         tell_of_idle_section(list, scene, &scene->sections[s]);
     for (int k = 0; k <= TH_PICTURE_HEIGHT; ++k)
         tell_of_idle_ground(list, scene, (th_picture_kind)k);
+    for (int z = 0; z < scene->zone_count; ++z) tell_of_idle_zone(list, scene, &scene->zones[z]);
+    for (int p = 0; p < scene->picture_count; ++p)
+        tell_of_idle_to(list, scene, "picture", scene->pictures[p].id, scene->pictures[p].to,
+                        scene->pictures[p].kind);
+    for (int d = 0; d < scene->door_count; ++d) tell_of_idle_door(list, scene, &scene->doors[d]);
+    tell_of_idle_goals(list, scene);
 }
 
 // The narrowest passages for bodies of a width, each looked for once and all with one allowance of work.

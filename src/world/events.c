@@ -1,5 +1,6 @@
 // The events stage: time goes on, doors follow their schedule, sources place people. Also the live
 // edits, which do the same by hand. SPDX-License-Identifier: Apache-2.0
+#include "contact/bodies.h"
 #include "core/error.h"
 #include "formula/vec.h"
 #include "plan/plan.h"
@@ -104,6 +105,7 @@ void th_follow_schedules(th_world *world) {
 
 void th_stage_events(th_world *world) {
     th_follow_schedules(world);
+    th_bodies_move(world);
     th_spawn_sources(world);
 }
 
@@ -210,6 +212,23 @@ static th_result change_param(th_world *world, int group, int number, float *par
     return result;
 }
 
+// Refuses the name of a parameter that several models of the group have. Between two models of one name, such as HiDAC's
+// behaviour and its move model, the first is meant.
+static th_result check_one_meant(th_group_state *state, const char *name, th_error *error) {
+    const th_model *first = NULL;
+    float *params;
+    for (int c = 0; th_state_model(state, c, &params) != TH_NO_MODEL; ++c) {
+        const th_model *model = th_models(NULL)[th_state_model(state, c, &params)];
+        if (th_model_find_param(model, name) < 0) continue;
+        if (first && strcmp(first->name, model->name) != 0)
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "%s and %s both have a parameter '%s'; say %s.%s or %s.%s", first->name,
+                           model->name, name, first->name, name, model->name, name);
+        first = first ? first : model;
+    }
+    return TH_OK;
+}
+
 th_result th_world_set_param(th_world *world, int group, const char *name, double value,
                              th_error *error) {
     th_fetch_to_change(world);
@@ -218,6 +237,7 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
                        group, world->scene->group_count);
     th_group_state *state = &world->groups[group];
     float *params;
+    if (check_one_meant(state, name, error) != TH_OK) return TH_BAD_ARGUMENT;
     for (int c = 0; th_state_model(state, c, &params) != TH_NO_MODEL; ++c) {
         int number = (int)th_state_model(state, c, &params);
         const th_model *model = th_models(NULL)[number];

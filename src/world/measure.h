@@ -1,4 +1,4 @@
-// What is measured of one person in a step: lines crossed, overlaps, the state hash; on the CPU and on a GPU.
+// Measurements of one agent in a step: lines crossed, overlaps, the state hash; on the CPU and on a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_WORLD_MEASURE_H
 #define TH_WORLD_MEASURE_H
@@ -29,7 +29,7 @@ TH_BOTH static inline int th_line_crossing(const th_agents *agents, const th_lin
     return th_segment_crossing(before, th_position(agents, i), line->a, line->b);
 }
 
-// What a departure adds to the digest of departures.
+// The contribution of a departure to the digest of departures.
 TH_BOTH static inline uint64_t th_leaving_digest(const th_world *world, uint32_t i) {
     uint64_t who = th_hash_add(world->agents.id[i], world->step_count);
     return th_hash_add(who, world->agents.exit[i]);

@@ -20,7 +20,7 @@ typedef struct stage_of_model {
     uint32_t *fields[TH_MODEL_FIELD_MAX];
 } stage_of_model;
 
-// What a thread needs for a block of people.
+// The work space of a thread for a block of agents.
 typedef struct view {
     th_candidates list; // shared by the people of a cell
     th_sight sight;     // of `group`
@@ -138,7 +138,7 @@ TH_FORMULA void see(const stage_of_model *s, view *v, uint32_t i) {
 
 // ---- the answer
 
-// What a world may hold and a snapshot brings back; anything else would be refused when it is restored.
+// The values that a world may hold and a snapshot restores; others would be refused.
 static bool is_number(float value) { return value >= -1e6f && value <= 1e6f; }
 
 // Returns how many values had to be put right.
@@ -157,7 +157,7 @@ static uint64_t keep_own(const stage_of_model *s, view *v, uint32_t i) {
 static uint64_t take_answer(const stage_of_model *s, view *v, uint32_t i, th_vec2 velocity) {
     const th_agents *agents = &s->world->agents;
     uint64_t repairs = keep_own(s, v, i);
-    if (s->model->stage == TH_STAGE_MOVE) { // contact repairs and counts what is no number
+    if (s->model->stage == TH_STAGE_MOVE) { // contact repairs and counts NaN
         agents->next_velocity_x[i] = velocity.x;
         agents->next_velocity_y[i] = velocity.y;
         agents->next_position_x[i] = agents->position_x[i] + velocity.x * s->world->dt;
@@ -197,7 +197,7 @@ void th_run_person(th_world *world, int model) {
                         .number = model,
                         .walls = th_world_walls(world)};
     for (int f = 0; f < s.model->field_count; ++f) s.fields[f] = th_model_field(world, model, f);
-    // What the function may change: the way that leads to the goal.
+    // The function may change the way that leads to the goal.
     if (s.model->stage == TH_STAGE_PLAN) th_plan_people(world, model);
     if (s.model->begin) s.model->begin(world, model);
     int count = world->agents.count, blocks = th_block_count(count);

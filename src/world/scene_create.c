@@ -27,7 +27,7 @@ static th_result compile(const th_scene_def *def, const th_narrow_gap *gaps, int
 
 enum { GAPS_MOST = 1000 };
 
-// What the smallest, or the largest, of the scene's people needs; 0 without groups. [m]
+// The width that the smallest, or the largest, of the scene's agents needs; 0 without groups. [m]
 static float needed(const th_scene *scene, bool largest) {
     double least = HUGE_VAL, most = 0.0;
     for (int g = 0; g < scene->group_count; ++g) {

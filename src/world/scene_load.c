@@ -4,12 +4,9 @@
 #include "scene/decode.h"
 #include "scene/scene.h"
 #include "scene/source_map.h"
+#include "world/world.h"
 #include <stdio.h>
 #include <string.h>
-
-void th_scene_locate(const th_scene *scene, th_error *error) {
-    if (scene) th_source_map_locate(scene->source_map, error);
-}
 
 static th_result decode_and_create(json_t *root, th_source_map *map, const char *base_dir,
                                    const th_scene_options *options, th_scene **scene,
@@ -74,6 +71,18 @@ static th_result read_scene(th_arena *arena, const char *path, char **text, size
     return result;
 }
 
+static th_result load_compiled(const char *bytes, size_t size, const char *path,
+                               const th_scene_options *options, th_scene **scene, th_error *error) {
+    th_result result =
+        options && options->override_count > 0
+            ? th_fail(error, TH_BAD_SCENE, "",
+                      "a compiled scene cannot be changed; give the scene it was made from")
+            : th_scene_load_compiled(bytes, size, options ? &options->allocator : NULL, scene,
+                                     error);
+    if (result != TH_OK) snprintf(error->file, sizeof error->file, "%s", path);
+    return result;
+}
+
 th_result th_scene_load_file(const char *path, const th_scene_options *options, th_scene **scene,
                              th_error *error) {
     th_error local;
@@ -87,7 +96,9 @@ th_result th_scene_load_file(const char *path, const th_scene_options *options, 
     char *text = NULL;
     size_t length = 0;
     th_result result = read_scene(&arena, path, &text, &length, error);
-    if (result == TH_OK)
+    if (result == TH_OK && th_is_compiled(text, length))
+        result = load_compiled(text, length, path, options, scene, error);
+    else if (result == TH_OK)
         result =
             th_scene_load_json(text, length, path, slash ? folder : NULL, options, scene, error);
     th_arena_release(&arena);
@@ -119,7 +130,12 @@ th_result th_scene_overridden_json(const char *path, const th_scene_options *opt
     size_t length = 0;
     th_result result = read_scene(&arena, path, &text, &length, error);
     th_source_map *map = NULL;
-    if (result == TH_OK) {
+    if (result == TH_OK && th_is_compiled(text, length)) {
+        th_fail(error, TH_BAD_SCENE, "",
+                "a compiled scene has no text, which folders of runs keep; run it with --out none, "
+                "or give the scene it was made from");
+        snprintf(error->file, sizeof error->file, "%s", path);
+    } else if (result == TH_OK) {
         map = th_source_map_create(&arena.memory, text, length, path, options->override_count);
         if (!map) th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
     }

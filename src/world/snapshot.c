@@ -1,5 +1,6 @@
 // Snapshots: everything that changes, as one block of bytes for the same scene and version. Derived
 // state (index, distance fields) is rebuilt at restore. SPDX-License-Identifier: Apache-2.0
+#include "contact/bodies.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "plan/plan.h"
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 7 };
+enum { SNAPSHOT_VERSION = 8 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -52,7 +53,7 @@ typedef struct block {
     size_t bytes;
 } block;
 // The blocks that are not fields, in their order; the lines last, as their names are wiped out.
-enum { GROUPS, SOURCES, DOORS, DOOR_CHANGES, LIVE_WALLS, EXITS, LINES, BLOCKS };
+enum { GROUPS, SOURCES, DOORS, DOOR_CHANGES, LIVE_WALLS, BODIES, EXITS, LINES, BLOCKS };
 
 static block other_block(const th_world *world, int which) {
     const th_scene *scene = world->scene;
@@ -67,6 +68,7 @@ static block other_block(const th_world *world, int which) {
     case LIVE_WALLS:
         return (block){world->walls + scene->wall_count,
                        2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
+    case BODIES: return (block){world->bodies, TH_BODY_MAX * sizeof *world->bodies};
     case EXITS: return (block){world->exits, (size_t)scene->goal_count * sizeof *world->exits};
     default:
         return (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
@@ -215,15 +217,18 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
                             size_t size, th_error *error) {
     if (size < sizeof *head || head->magic != snapshot_magic)
         return th_fail(error, TH_BAD_SNAPSHOT, "", "these bytes are not a throng snapshot");
-    uint32_t fields = (uint32_t)th_field_count(&world->agents);
-    if (head->version != SNAPSHOT_VERSION || head->field_count != fields)
+    if (head->version != SNAPSHOT_VERSION)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
-                       "the snapshot is of version %u with %u fields; this is version %d with %u",
-                       head->version, head->field_count, SNAPSHOT_VERSION, fields);
+                       "the snapshot is of version %u; this is version %d", head->version,
+                       SNAPSHOT_VERSION);
     if (head->scene_print != scene_print(world->scene))
         return th_fail(
             error, TH_BAD_SNAPSHOT, "",
             "the snapshot was made with another scene; restore it into a world of that scene");
+    uint32_t fields = (uint32_t)th_field_count(&world->agents);
+    if (head->field_count != fields)
+        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot has %u fields; this world has %u",
+                       head->field_count, fields);
     if (head->agent_count < 0 || head->agent_count > world->agents.capacity)
         return th_fail(error, TH_FULL, "",
                        "the snapshot holds %d agents, this world has room for %d; raise max_agents",
@@ -282,7 +287,7 @@ static bool groups_are_sound(const th_world *world, const unsigned char *bytes) 
     return true;
 }
 
-// Of a group only its parameters are taken from the bytes; all else follows from the scene.
+// Takes only the parameters of groups from the bytes; the rest follows from the scene.
 static void restore_groups(th_world *world, const unsigned char *bytes) {
     for (int g = 0; g < world->group_count; ++g) {
         th_group_state *own = &world->groups[g], saved;
@@ -319,6 +324,29 @@ static bool live_walls_are_sound(const th_world *world, const unsigned char *byt
     return true;
 }
 
+static bool is_unit(th_vec2 v) { return fabsf(v.x * v.x + v.y * v.y - 1.0f) < 1e-3f; }
+
+static bool bodies_are_sound(const th_world *world, const unsigned char *bytes) {
+    for (int b = 0; b < TH_BODY_MAX; ++b) {
+        th_body body;
+        const unsigned char *from = bytes + (size_t)b * sizeof body;
+        if (from[offsetof(th_body, parked)] > 1) return false;
+        memcpy(&body, from, sizeof body);
+        if (body.corner_count == 0) continue;
+        bool sound =
+            body.corner_count >= 3 && body.corner_count <= TH_BODY_CORNERS && body.level >= 0 &&
+            body.level < world->scene->level_count && body.first_edge == th_body_edge(world, b) &&
+            body.reach > 0.0f && body.reach <= 300.0f && body.rest >= 0.0f && body.rest <= 10.0f &&
+            th_length(body.position) < 2e6f && th_length(body.before) < 2e6f &&
+            th_length(body.velocity) <= 101.0f && fabsf(body.angle) < 1e9f &&
+            fabsf(body.spin) <= 101.0f && is_unit(body.heading) && is_unit(body.before_heading);
+        for (int k = 0; sound && k < body.corner_count; ++k)
+            sound = th_length(body.corners[k]) <= 1.001f * body.reach;
+        if (!sound) return false;
+    }
+    return true;
+}
+
 // The blocks as they lie in the snapshot.
 static th_result check_contents(th_world *world, const snapshot_head *head,
                                 const unsigned char *bytes, th_error *error) {
@@ -331,14 +359,15 @@ static th_result check_contents(th_world *world, const snapshot_head *head,
     bool sound = head->step_length >= TH_STEP_MIN && head->step_length <= 0.5 &&
                  head->time >= 0.0 && head->time < 1e12 && head->max_radius >= 0.0f &&
                  head->max_radius < 1e3f && agents_are_sound(world, head, fields) &&
-                 groups_are_sound(world, at[GROUPS]) && live_walls_are_sound(world, at[LIVE_WALLS]);
+                 groups_are_sound(world, at[GROUPS]) &&
+                 live_walls_are_sound(world, at[LIVE_WALLS]) && bodies_are_sound(world, at[BODIES]);
     for (int d = 0; d < world->scene->door_count; ++d) {
         int next;
         memcpy(&next, at[DOOR_CHANGES] + (size_t)d * sizeof next, sizeof next);
         sound = sound && at[DOORS][d] <= 1 && next >= 0 &&
                 next <= world->scene->doors[d].schedule_count;
     }
-    // What models remember comes last.
+    // The states of models come last.
     sound = sound && walk_models(world, bytes, (size_t)head->model_bytes, model_is_sound);
     if (!sound)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
@@ -377,6 +406,7 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->wall_count = head.wall_count;
     world->counters = head.counters;
     world->walls_version = head.walls_version;
+    th_bodies_restored(world);
     world->event_count = 0;
     th_plan_walls_changed(world);
     walk_models(world, at, (size_t)head.model_bytes, restore_model);

@@ -119,6 +119,7 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     th_walls walls = th_world_walls(world);
     int wall;
     if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
+    if (th_bodies_hold(&walls, level, p)) return false;
     const th_level_grid *grid = &world->index.grids[level];
     float reach = th_newcomer_apart(group, radius + world->max_radius) + world->max_moved;
     th_rows rows = th_rows_around(grid, p, reach);
@@ -177,7 +178,7 @@ TH_BOTH static inline double th_source_announced(const th_group *group) {
     return th_source_due(group, (double)INFINITY);
 }
 
-// Lets the sources place who is due.
+// Lets the sources place the agents that are due.
 TH_BOTH static inline void th_spawn_sources(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->group_count; ++g) {

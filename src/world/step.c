@@ -1,5 +1,5 @@
 // The step: a table of stages, walked in order. SPDX-License-Identifier: Apache-2.0
-#include "contact/contact.h"
+#include "contact/bodies.h"
 #include "core/parallel.h"
 #include "core/system/system.h"
 #include "state/device.h"
@@ -21,7 +21,10 @@ static void stage_plan(th_world *world) {
     world->counters.unreachable = 0;
     run_models(world, TH_STAGE_PLAN);
 }
-static void stage_filter(th_world *world) { run_models(world, TH_STAGE_FILTER); }
+static void stage_filter(th_world *world) {
+    run_models(world, TH_STAGE_FILTER);
+    th_bodies_step_aside(world);
+}
 static void stage_move(th_world *world) { run_models(world, TH_STAGE_MOVE); }
 static void stage_measure(th_world *world) {
     world->left_in_step = 0;
@@ -61,7 +64,16 @@ static void step_on_device(th_world *world) {
             world->device->note_event(world, &world->events[k]);
         world->device->changed(world);
     }
+    if (world->body_count > 0) {
+        if (th_bodies_advance(world)) {
+            world->device->fetch(world, TH_ALL_FIELDS);
+            th_bodies_tell_planners(world);
+            world->device->changed(world);
+        }
+        world->device->bodies_changed(world);
+    }
     world->device->step(world); // counts the steps of its profile itself
+    for (int b = 0; b < world->body_count; ++b) th_body_arrive(&world->bodies[b]);
 }
 
 void th_world_step(th_world *world, int steps) {

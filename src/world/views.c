@@ -239,7 +239,7 @@ bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *g
 
 // ---- influences
 
-// What models tell of themselves: what drives a person, which way planners lead.
+// Questions to models: influences on an agent, directions of planners.
 
 int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list, int max) {
     if (world->device || max < 0) return 0;

@@ -3,7 +3,7 @@
 #define TH_WORLD_WORLD_H
 #include "state/world.h"
 
-// Stages that live here; plan, move and contact stand in their own rooms.
+// Stages in this folder; plan, move and contact have their own.
 void th_stage_events(th_world *world);
 void th_stage_index(th_world *world);
 void th_stage_measure(th_world *world);
@@ -57,6 +57,10 @@ void th_release_grid_views(th_world *world);
 // snapshot.c: sets the check sum right after the bytes behind the head were changed (for the fuzzer).
 void th_snapshot_seal(void *memory);
 
+// compiled.c: do these bytes begin as a compiled scene does? Sets size and check sum of one right (for the fuzzer).
+bool th_is_compiled(const void *bytes, size_t size);
+void th_compiled_seal(void *bytes, size_t size);
+
 // ---- the field list, fields.c
 
 // The array of a field, untyped; every element is four bytes.
@@ -77,13 +81,13 @@ void th_agents_create(th_world *world, int capacity, int own_count);
 
 // ---- threads of a step, step.c
 
-// How many threads a step takes when the caller leaves it open. OpenMP's threads wait for each other some fifty
-// times in a step, spinning. On cores that others use as well, they wait for a thread that is not running, and a
-// step of a small crowd takes up to fifty times longer. So as many threads as cores are free, unless all of them
-// were measured to be quicker, as they are for large crowds. Results do not depend on it.
+// The number of threads of a step where the caller leaves it open. OpenMP's threads wait for each other some fifty times
+// in a step, spinning. On cores that other programs use they wait for a thread that is not running, and a step of a small
+// crowd takes up to fifty times longer. So a step takes as many threads as cores are free, unless all cores were measured
+// to be quicker, as for large crowds. Results do not depend on it.
 
-// Threads for the next step: `worth`, what the crowd is worth, when that many of `cores` are free besides the
-// `others` who run on them.
+// Threads for the next step: `worth`, the number that pays for this crowd, where that many of `cores` are free besides
+// the `others` that run on them.
 int th_team_choose(th_team *team, int worth, int cores, int others);
 // How long a step of that many people took with the number chosen last.
 void th_team_note(th_team *team, double seconds, int people);

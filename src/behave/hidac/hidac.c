@@ -5,6 +5,7 @@
 #include "behave/hidac/think.h"
 #include "behave/hidac/walk.h"
 #include "core/parallel.h"
+#include <stdio.h>
 #include <string.h>
 
 // Notes whether any agent of the world frightens others and whether any lacks knowledge of the plan.
@@ -168,6 +169,29 @@ static const th_field_use uses[TH_MIND_USES] = {
     [TH_MIND_USES_PUSHED_Y] = {"move/hidac.pushed_y", "pushing frightens no agent"},
 };
 
+// An alarm that no agent can hear, and followers where all know the way.
+static bool idle(const th_scene *scene, int group, const float *values, char *text, size_t size) {
+    (void)group;
+    const th_mind_params *p = (const th_mind_params *)(const void *)values;
+    double end = scene->run.duration > 0.0 ? scene->run.duration : scene->run.max_time;
+    bool sounds = p->alarm_time >= 0.0f;
+    if (sounds && (double)p->alarm_time >= end)
+        snprintf(text, size,
+                 "the alarm has no effect: it sounds at %g s and the run ends at %g s; set an "
+                 "earlier alarm_time",
+                 (double)p->alarm_time, end);
+    else if (sounds && p->alarm_share <= 0.0f)
+        snprintf(text, size, "the alarm has no effect: alarm_share is 0; raise it");
+    else if (sounds && p->alarm_radius > 0.0f && p->alarm_level >= (float)scene->level_count)
+        snprintf(text, size, "the alarm has no effect: alarm_level is %g, and the last level is %d",
+                 (double)p->alarm_level, scene->level_count - 1);
+    else if (p->followers > 0.0f && p->knows_all >= 1.0f)
+        snprintf(text, size, "\"followers\" has no effect: all know the way; lower \"knows_all\"");
+    else
+        return false;
+    return true;
+}
+
 // Draws anew what a changed share decides: only the bits that differ, so that what an agent has learnt since stays.
 static const char *edited(th_world *world, int model, int group, const float *before) {
     const th_mind *mind = th_model_state(world, model);
@@ -241,6 +265,7 @@ const th_model th_behave_hidac_model = {
     .left_to_plan = 1 + TH_MIND_PLANNED,
     .leaves_to_plan = leaves_to_plan,
     .check = check,
+    .idle = idle,
     .edited = edited,
     .mood = mood,
     .uses = uses,

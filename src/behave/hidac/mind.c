@@ -205,55 +205,66 @@ bool th_mind_ask(const th_world *world, th_mind *m, const uint32_t *shut, int ro
 
 // ---- snapshots
 
-// What is saved, in this order.
+// What is saved, in this order, of a world with room for `capacity` people: another one than this world's where a run goes on
+// in a world that was made for more or fewer.
 typedef struct part {
     void *bytes;
     size_t size;
 } part;
-enum { PARTS = 6, SLOTS = 1, COUNT = 2, COMPANIES = 4 };
+enum { PARTS = 7, CAPACITY = 0, MEMORY = 1, SLOTS = 2, COUNT = 3, COMPANIES = 5 };
 
-static void list_parts(const th_world *world, const th_mind *m, part *parts) {
-    size_t people = (size_t)m->capacity;
-    part all[PARTS] = {{m->memory, people * (size_t)m->words * sizeof *m->memory},
+static void list_parts(const th_world *world, const th_mind *m, int capacity, part *parts) {
+    size_t people = (size_t)capacity;
+    size_t companies =
+        (size_t)m->company_count / (size_t)m->capacity * people; // of each group so many
+    part all[PARTS] = {{(void *)&m->capacity, sizeof m->capacity},
+                       {m->memory, people * (size_t)m->words * sizeof *m->memory},
                        {m->free_slots, people * sizeof *m->free_slots},
                        {(void *)&m->free_count, sizeof m->free_count},
                        {m->queue, (size_t)m->place_count * TH_MIND_BINS * sizeof *m->queue},
-                       {m->companies, (size_t)m->company_count * sizeof *m->companies},
+                       {m->companies, companies * sizeof *m->companies},
                        {m->changes, (size_t)world->scene->door_count * sizeof *m->changes}};
     memcpy(parts, all, sizeof all);
 }
 
-size_t th_mind_saved_size(const th_world *world, int model) {
-    part parts[PARTS];
+static size_t size_of_parts(const part *parts) {
     size_t size = 0;
-    list_parts(world, th_model_state(world, model), parts);
     for (int k = 0; k < PARTS; ++k) size += parts[k].size;
     return size;
+}
+
+size_t th_mind_saved_size(const th_world *world, int model) {
+    part parts[PARTS];
+    const th_mind *m = th_model_state(world, model);
+    list_parts(world, m, m->capacity, parts);
+    return size_of_parts(parts);
 }
 
 void th_mind_save(const th_world *world, int model, void *bytes) {
     part parts[PARTS];
     char *at = bytes;
-    list_parts(world, th_model_state(world, model), parts);
+    const th_mind *m = th_model_state(world, model);
+    list_parts(world, m, m->capacity, parts);
     for (int k = 0; k < PARTS; at += parts[k++].size) memcpy(at, parts[k].bytes, parts[k].size);
 }
 
-static bool slots_are_sound(const th_mind *m, const char *slots, const char *count_bytes) {
+static bool slots_are_sound(int capacity, const char *slots, const char *count_bytes) {
     int count, slot;
     memcpy(&count, count_bytes, sizeof count);
-    if (count < 0 || count > m->capacity) return false;
+    if (count < 0 || count > capacity) return false;
     for (int k = 0; k < count; ++k) {
         memcpy(&slot, slots + (size_t)k * sizeof slot, sizeof slot);
-        if (slot < 0 || slot >= m->capacity) return false;
+        if (slot < 0 || slot >= capacity) return false;
     }
     return true;
 }
 
-static bool companies_are_sound(const th_world *world, const th_mind *m, const char *bytes) {
+static bool companies_are_sound(const th_world *world, const th_mind *m, const char *bytes,
+                                size_t size) {
     uint32_t portals = (uint32_t)m->rooms->portal_count;
-    for (int k = 0; k < m->company_count; ++k) {
+    for (size_t k = 0; k < size / sizeof(th_company); ++k) {
         th_company c;
-        memcpy(&c, bytes + (size_t)k * sizeof c, sizeof c);
+        memcpy(&c, bytes + k * sizeof c, sizeof c);
         if (c.aim > portals + (uint32_t)world->scene->goal_count || c.entered > portals ||
             c.room > (uint32_t)m->rooms->room_count || !(fabsf(c.farthest) < INFINITY) ||
             !(fabsf(c.goal.x) < INFINITY) || !(fabsf(c.goal.y) < INFINITY))
@@ -264,20 +275,49 @@ static bool companies_are_sound(const th_world *world, const th_mind *m, const c
 
 bool th_mind_saved_is_sound(const th_world *world, int model, const void *bytes, size_t size) {
     const th_mind *m = th_model_state(world, model);
-    if (size != th_mind_saved_size(world, model)) return false;
+    int capacity;
+    if (size < sizeof capacity) return false;
+    memcpy(&capacity, bytes, sizeof capacity);
     part parts[PARTS];
     const char *begin[PARTS], *at = bytes;
-    list_parts(world, m, parts);
+    if (capacity < 1 || capacity > INT32_MAX / 2) return false;
+    list_parts(world, m, capacity, parts);
+    if (size != size_of_parts(parts)) return false;
     for (int k = 0; k < PARTS; at += parts[k++].size) begin[k] = at;
-    return slots_are_sound(m, begin[SLOTS], begin[COUNT]) &&
-           companies_are_sound(world, m, begin[COMPANIES]);
+    return slots_are_sound(capacity, begin[SLOTS], begin[COUNT]) &&
+           companies_are_sound(world, m, begin[COMPANIES], parts[COMPANIES].size);
+}
+
+// Rows of `from`, of which there were `before` for each group, to m->capacity each.
+static void restore_companies(th_mind *m, const char *from, int before) {
+    size_t rows = (size_t)(before < m->capacity ? before : m->capacity), row = sizeof *m->companies;
+    for (int begin = 0; begin < m->company_count; begin += m->capacity) {
+        memcpy(m->companies + begin, from, rows * row);
+        from += (size_t)before * row;
+    }
 }
 
 void th_mind_restore(th_world *world, int model, const void *bytes) {
+    th_mind *m = th_model_state(world, model);
+    int capacity;
+    memcpy(&capacity, bytes, sizeof capacity);
     part parts[PARTS];
     const char *at = bytes;
-    list_parts(world, th_model_state(world, model), parts);
-    for (int k = 0; k < PARTS; at += parts[k++].size) memcpy(parts[k].bytes, at, parts[k].size);
+    list_parts(world, m, capacity, parts);
+    size_t most = (size_t)m->capacity * (size_t)m->words * sizeof *m->memory;
+    for (int k = 0; k < PARTS; at += parts[k++].size) {
+        if (k == COMPANIES) restore_companies(m, at, capacity);
+        if (k == CAPACITY || k == SLOTS || k == COUNT || k == COMPANIES) continue;
+        memcpy(parts[k].bytes, at, k == MEMORY && most < parts[k].size ? most : parts[k].size);
+    }
+    m->free_count = 0;
+    if (capacity != m->capacity) {
+        free_slots_again(world, m);
+        return;
+    }
+    const char *slots = (const char *)bytes + parts[CAPACITY].size + parts[MEMORY].size;
+    memcpy(m->free_slots, slots, parts[SLOTS].size);
+    memcpy(&m->free_count, slots + parts[SLOTS].size, parts[COUNT].size);
 }
 
 bool th_mind_fields_are_sound(const th_world *world, int model, int group, const uint32_t *fields) {

@@ -1,8 +1,9 @@
-// Places of interest: the loop over people. Cost O(people), and of the few for whom something could happen in a step
+// Places of interest: the loop over people. Cost O(people), and of the few that something may happen to in a step
 // O(places and their outlines). SPDX-License-Identifier: Apache-2.0
 #include "behave/interest/interest.h"
 #include "core/parallel.h"
 #include "state/influences.h"
+#include <stdio.h>
 
 static void run(th_world *world, int model) {
     (void)model;
@@ -110,6 +111,21 @@ static const th_section_info section = {
     .compile = compile,
 };
 
+static bool idle(const th_scene *scene, int group, const float *params, char *text, size_t size) {
+    (void)group, (void)params;
+    double end = scene->run.duration > 0.0 ? scene->run.duration : scene->run.max_time;
+    int count;
+    const th_interest_place *places = th_scene_items(scene, section.name, &count);
+    for (int k = 0; k < count; ++k) {
+        if ((double)places[k].from < end) continue;
+        snprintf(text, size,
+                 "the interest \"%.40s\" has no effect: it begins at %g s and the run ends at %g s",
+                 places[k].item.id, (double)places[k].from, end);
+        return true;
+    }
+    return false;
+}
+
 #define PLACE(k) \
     { "place_" #k, false, true, "1 + detour to a place that leaves it cold, 0: none", NULL }
 #define UNTIL(k) \
@@ -143,5 +159,6 @@ const th_model th_behave_interest_model = {
     .fields_are_sound = fields_are_sound,
     .decides = TH_DECIDES_DETOUR,
     .check = check,
+    .idle = idle,
     .influences = influences,
 };

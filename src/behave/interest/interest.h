@@ -74,7 +74,7 @@ TH_FORMULA float th_blur_kernel(float r2, float width2) {
     return u < 1e-3f ? (0.5f - 0.25f * u) / width2 : (1.0f - th_exp(-u)) / r2;
 }
 
-// What an edge from a to b, seen from the origin, adds to the blurred area: by Green's theorem the integral of a Gaussian
+// The share of the edge a to b, seen from the origin, in the blurred area: by Green's theorem the integral of a Gaussian
 // over an area is 1 / 2 pi of that of (1 - exp(-r2 / 2 s2)) / r2 (x dy - y dx) along its rim. Three points of Gauss
 // and Legendre for every piece no longer than the width.
 TH_FORMULA float th_blur_edge(th_vec2 a, th_vec2 b, float width) {
@@ -163,7 +163,7 @@ TH_FORMULA bool th_interest_cares(uint64_t seed, uint32_t id, int layer, float s
     return th_uniform(th_philox(seed, TH_STREAM_INTEREST, id, drawn_as).v[3]) < share;
 }
 
-// What a place adds to the interest of an agent: eqs. 3.2 to 3.5 for one place.
+// The interest of an agent in one place: eqs. 3.2 to 3.5.
 TH_BOTH static inline float th_interest_of_place(const th_world *world, uint32_t i, uint32_t detour,
                                                  bool inner) {
     const th_agents *a = &world->agents;
@@ -201,10 +201,10 @@ TH_BOTH static inline uint32_t th_interest_effect(const th_world *world, const t
     const th_group *group = &world->scene->groups[a->group[i]];
     float rate = inner ? p->browse_rate : p->attract_rate, sum = 0.0f, running = 0.0f;
     uint32_t chosen = 0;
-    if (drawn >= th_hazard(rate, world->dt)) return 0;
+    if (drawn >= th_hazard(rate, world->dt)) return 0; // eq. 3.5: a sum above 1 counts as 1
     for (uint32_t d = 1; d <= (uint32_t)group->detour_count; ++d)
         sum += th_interest_of_place(world, i, d, inner);
-    if (drawn >= th_hazard(rate * th_min(sum, 1.0f), world->dt)) return 0;
+    if (drawn >= th_hazard(rate * sum, world->dt)) return 0;
     for (uint32_t d = 1; d <= (uint32_t)group->detour_count; ++d) {
         float felt = th_interest_of_place(world, i, d, inner);
         if (felt > 0.0f && running <= which * sum) chosen = d;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "behave/undecided/undecided.h"
 #include "core/parallel.h"
+#include <stdio.h>
 
 static void run(th_world *world, int model) {
     (void)model;
@@ -24,6 +25,24 @@ static const char *check(const float *values, int *param) {
     *param = (int)(&p->distance_weight - values);
     return "all weights are 0; give one of visibility_weight, history_weight, distance_weight and "
            "density_weight a value";
+}
+
+static bool idle(const th_scene *scene, int group, const float *values, char *text, size_t size) {
+    const th_undecided_params *p = (const th_undecided_params *)(const void *)values;
+    int sights = th_sights_of(scene, &scene->groups[group]);
+    if (p->share <= 0.0f)
+        snprintf(text, size, "the behaviour \"undecided\" has no effect: its share is 0");
+    else if (sights == 0)
+        snprintf(text, size,
+                 "the behaviour \"undecided\" has no effect: the route has nothing to visit but "
+                 "exits; add waypoints or waiting areas to it");
+    else if (sights > TH_SIGHTS)
+        snprintf(text, size,
+                 "undecided people never choose the sights of the route after the first %d",
+                 TH_SIGHTS);
+    else
+        return false;
+    return true;
 }
 
 // A changed share makes some agents undecided who walked the route, or the other way round.
@@ -73,5 +92,6 @@ const th_model th_behave_undecided_model = {
     .fields_are_sound = fields_are_sound,
     .decides = TH_DECIDES_LEG,
     .check = check,
+    .idle = idle,
     .edited = edited,
 };

@@ -162,15 +162,21 @@ TH_BOTH static inline float th_sight_density(const th_world *world, uint32_t i, 
 
 // ---- a person
 
-TH_BOTH static inline bool th_is_exit(const th_world *world, const th_group *group, int leg) {
-    const th_target *target = &world->scene->targets[group->route[leg]];
-    return world->scene->goals[target->goals[0]].kind == TH_GOAL_EXIT;
+TH_BOTH static inline bool th_is_exit(const th_scene *scene, const th_group *group, int leg) {
+    const th_target *target = &scene->targets[group->route[leg]];
+    return scene->goals[target->goals[0]].kind == TH_GOAL_EXIT;
 }
 
-// The legs that are sights: all but exits at the end of the route, and the first TH_SIGHTS of them.
-TH_BOTH static inline int th_sight_count(const th_world *world, const th_group *group) {
+// The legs of a route without the exits at its end.
+TH_BOTH static inline int th_sights_of(const th_scene *scene, const th_group *group) {
     int count = group->route_count;
-    while (count > 0 && th_is_exit(world, group, count - 1)) --count;
+    while (count > 0 && th_is_exit(scene, group, count - 1)) --count;
+    return count;
+}
+
+// The legs that are sights: the first TH_SIGHTS of these.
+TH_BOTH static inline int th_sight_count(const th_world *world, const th_group *group) {
+    int count = th_sights_of(world->scene, group);
     return count < TH_SIGHTS ? count : TH_SIGHTS;
 }
 

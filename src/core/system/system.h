@@ -17,7 +17,7 @@ FILE *th_system_open(const char *path, size_t *size, int *cause);
 int th_system_plain_file(const char *path);
 // The whole path with links of the file system followed, to be freed; NULL: there is none, or no memory.
 char *th_system_real_path(const char *path);
-// What was written and flushed is on the disk. False: errno says why.
+// Puts written and flushed data on the disk. False: errno says why.
 bool th_system_sync(FILE *file);
 // The name of the file is on the disk, too, where the system can do that.
 void th_system_sync_name(const char *path);

@@ -90,7 +90,7 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, const t
         th_colonist c = th_colonist_of(world, walls, (uint32_t)i);
         float wish = th_colonist_wish(&c);
         th_vec2 step = th_v(0.0f, 0.0f);
-        if (wish > 0.0f) {
+        if (wish > 0.0f && !th_colonist_led(&c, wish, &step)) {
             th_vec2 g = th_colonist_direction(&c);
             bool open = !c.hidden && c.linked_count == 0;
             th_vec2 mean =
@@ -171,7 +171,16 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_colonization_params *)values)->separation_passes;
 }
 
+static const char *check(const float *values, int *param) {
+    const th_colonization_params *p = (const th_colonization_params *)(const void *)values;
+    if (p->planner_leads == 0.0f || p->planner_leads == 1.0f) return NULL;
+    *param = (int)(&p->planner_leads - values);
+    return "is a switch; give 0 (off) or 1 (on)";
+}
+
 static const th_param_info params[] = {TH_COLONIZATION_PARAMS(TH_PARAM_INFO)};
+TH_COLONIZATION_PRESETS(TH_PRESET_VALUES)
+static const th_preset_info presets[] = {TH_COLONIZATION_PRESETS(TH_PRESET_INFO)};
 const th_model th_move_colonization_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,
@@ -180,11 +189,14 @@ const th_model th_move_colonization_model = {
     .source = TH_BRM12 "; " TH_CHENG13,
     .params = params,
     .param_count = TH_COUNT_OF(params),
+    .presets = presets,
+    .preset_count = TH_COUNT_OF(presets),
     .fields = fields,
     .field_count = TH_COLONIZATION_FIELDS,
     .body = body,
     .run = run,
     .influences = influences,
+    .check = check,
     .create = create,
     .destroy = destroy,
 };

@@ -30,7 +30,7 @@ static void colonization_run(th_world *host) {
             th_colonist c = th_colonist_of(world, &walls, (uint32_t)i);
             float wish = th_colonist_wish(&c);
             th_vec2 step = {0.0f, 0.0f};
-            if (wish > 0.0f) {
+            if (wish > 0.0f && !th_colonist_led(&c, wish, &step)) {
                 th_colonist_find_close(&c);
                 th_vec2 mean = th_colonist_mean(&c, &markers, th_colonist_direction(&c));
                 step = th_colonist_step(&c, mean, wish);

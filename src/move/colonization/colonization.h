@@ -104,7 +104,13 @@ TH_FORMULA th_vec2 th_marker_at(const th_markers *markers, const th_marker_run *
       "how far from face to face a pair may be to be oncoming")                                  \
     X(dodge_time, 0.3, 0.02, 5, "s", "throng: shorter ones jitter", "for which a dodge is held") \
     X(patience, 2, 0, 60, "s", TH_CHENG13 " 5.1: rescue; the time is throng's",                  \
-      "standing against one's will after which other directions are tried; 0: never")
+      "standing against one's will after which other directions are tried; 0: never")            \
+    X(planner_leads, 0, 0, 1, "-", TH_CHENG13 " 5.1: 1; " TH_BRM12 ": 0",                        \
+      "1: the planner's velocity is the step, markers only serve agents that it moves nowhere")
+
+#define TH_COLONIZATION_PRESETS(X)                                                              \
+    X(cheng2013, "the thesis' pipeline: the planner leads, markers free whom it moves nowhere", \
+      {"planner_leads", 1}, {"distance", 0})
 
 typedef struct th_colonization_params {
     TH_COLONIZATION_PARAMS(TH_PARAM_MEMBER)
@@ -461,13 +467,9 @@ TH_BOTH static inline float th_colonist_wish(const th_colonist *c) {
     return wish > 0.0f || !c->rescued ? wish : a->speed[c->i];
 }
 
-// The step towards the mean of the markers, [m] from the person; it ends inside the cell.
-TH_BOTH static inline th_vec2 th_colonist_step(const th_colonist *c, th_vec2 mean, float wish) {
-    const th_world *world = c->world;
-    float speed =
-        th_colonization_speed(th_length(mean), c->params->personal_radius, wish, world->dt);
-    th_vec2 step = th_scale(speed * world->dt, th_unit(mean));
-    step = th_limit(th_add(step, th_colonist_dodge(c)), wish * world->dt);
+// A wished step, with what the person dodges by and cut to its cell.
+TH_BOTH static inline th_vec2 th_colonist_walk(const th_colonist *c, th_vec2 step, float wish) {
+    step = th_limit(th_add(step, th_colonist_dodge(c)), wish * c->world->dt);
     int guarantee = (int)(c->params->guarantee + 0.5f);
     if (guarantee == TH_CELL_TAPS) return th_taps_correct(c, step);
     if (guarantee != TH_CELL_EXACT) return step;
@@ -476,14 +478,36 @@ TH_BOTH static inline th_vec2 th_colonist_step(const th_colonist *c, th_vec2 mea
     return th_cell_nearest(&cell, step);
 }
 
+// The step towards the mean of the markers, [m] from the person; it ends inside the cell.
+TH_BOTH static inline th_vec2 th_colonist_step(const th_colonist *c, th_vec2 mean, float wish) {
+    float dt = c->world->dt;
+    float speed = th_colonization_speed(th_length(mean), c->params->personal_radius, wish, dt);
+    return th_colonist_walk(c, th_scale(speed * dt, th_unit(mean)), wish);
+}
+
+// Does a step make so little progress that the person counts as held up?
+TH_BOTH static inline bool th_colonist_held(const th_colonist *c, th_vec2 step, float wish) {
+    const th_agents *a = &c->world->agents;
+    th_vec2 g = th_unit(th_v(a->preferred_x[c->i], a->preferred_y[c->i]));
+    return th_dot(step, g) <= TH_COLONIZATION_HELD * wish * c->world->dt;
+}
+
+// Thesis, 5.1, steps 9 and 10: the step that the planner leads to. False: it leads nowhere, markers have to.
+TH_BOTH static inline bool th_colonist_led(const th_colonist *c, float wish, th_vec2 *step) {
+    const th_agents *a = &c->world->agents;
+    if (!(c->params->planner_leads > 0.0f) || c->rescued) return false;
+    th_vec2 wanted = th_v(a->preferred_x[c->i], a->preferred_y[c->i]);
+    *step = th_colonist_walk(c, th_scale(c->world->dt, wanted), wish);
+    return !th_colonist_held(c, *step, wish);
+}
+
 // Writes the step, and for how long the person has made no progress.
 TH_BOTH static inline void th_colonist_take(th_world *world, const th_colonist *c, th_vec2 step,
                                             float wish) {
     th_agents *a = &world->agents;
     float *waited = th_own_floats(world, TH_MOVE_COLONIZATION, TH_COLONIZATION_WAITED) + c->i;
     bool walks = a->phase[c->i] == TH_PHASE_WALKING;
-    th_vec2 g = th_unit(th_v(a->preferred_x[c->i], a->preferred_y[c->i]));
-    bool held = walks && th_dot(step, g) <= TH_COLONIZATION_HELD * wish * world->dt;
+    bool held = walks && th_colonist_held(c, step, wish);
     float more = held ? *waited + world->dt : *waited - 2.0f * world->dt;
     *waited = walks ? th_clamp(more, 0.0f, 2.0f * c->params->patience) : 0.0f;
     a->next_position_x[c->i] = c->p.x + step.x;

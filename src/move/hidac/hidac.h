@@ -24,7 +24,7 @@ TH_FORMULA th_vec2 th_hidac_aside(const th_hidac_params *p, th_vec2 direction) {
 
 // Does an agent at `distance` count for avoidance, by its direction?
 TH_FORMULA bool th_hidac_selects(const th_hidac_view *i, float distance, bool oncoming) {
-    float near = i->rectangle - 1.5f;
+    float near = th_hidac_near(i);
     if (i->params->oncoming_first > 0.0f) return oncoming || distance < th_max(near, 0.5f);
     return !(oncoming && distance < near);
 }
@@ -469,7 +469,8 @@ TH_BOTH static inline float th_hidac_top_speed(const th_world *world, const th_h
     bool held = state == TH_HIDAC_STOPS || state == TH_HIDAC_WAITS;
     if (th_length2(i->wish) == 0.0f || held) return 0.0f;
     float preferred = th_length(th_v(a->preferred_x[i->self], a->preferred_y[i->self]));
-    return preferred * i->params->speed_factor * (i->panics ? i->params->panic_speed : 1.0f);
+    float top = preferred * i->params->speed_factor * (i->panics ? i->params->panic_speed : 1.0f);
+    return th_min(top, th_max(preferred, TH_HIDAC_SPRINT));
 }
 
 TH_BOTH static inline void th_hidac_keep(th_world *world, const th_hidac_view *i, th_vec2 direction,

@@ -58,7 +58,8 @@
     X(wait_longest, 5, 0, 100, "s", "throng: not printed", "of a wait")                            \
     X(panic, 0, 0, 1, "-", TH_PAB07, "share of people in panic from the beginning")                \
     X(panic_space, 0.6, 0, 1, "-", "throng: not printed", "factor on personal space in panic")     \
-    X(panic_speed, 1.5, 0.5, 3, "-", "throng: a run; not printed", "factor on speed in panic")     \
+    X(panic_speed, 1.5, 0.5, 3, "-", "throng: a run; not printed",                                 \
+      "factor on speed in panic, up to 8 m/s")                                                     \
     X(panic_acceleration, 3, 0.5, 10, "-", "throng: not printed", "factor in panic")               \
     X(falling, 0, 0, 1, "-", TH_PAB07, "1: agents pushed too far fall")                            \
     X(fall_push, 1.5, 0.1, 20, "m/s", "Hof 2005: faster than a step of 0.45 m can catch",          \
@@ -107,6 +108,8 @@ enum {
     TH_HIDAC_FALLS
 };                             // of the field state
 #define TH_HIDAC_FOR_GOOD 2.0f // of the field panic
+// Panic and ability make no agent faster than a sprint [m/s]: contact takes a model that gives 10 m/s for broken.
+#define TH_HIDAC_SPRINT 8.0f
 // Along the own way: agents that go so fast are followed, not waited for [m/s].
 #define TH_HIDAC_WALKS_ON 0.3f
 // Between bodies: nearer agents lean on each other [m].
@@ -146,6 +149,8 @@ typedef struct th_hidac_view {
 TH_FORMULA float th_hidac_longest(const th_hidac_view *i) {
     return th_max(i->params->rectangle_loose, i->rectangle);
 }
+// How far ahead agents that go the same way count as oncoming ones do over its whole length; may be negative.
+TH_FORMULA float th_hidac_near(const th_hidac_view *i) { return i->rectangle - 1.5f; }
 // Is a place so far ahead and to the side in a rectangle? Without a branch, for loops over lanes.
 TH_FORMULA int th_hidac_within(float along, float side, float length, float half_width2) {
     return (along > 0.0f) & (along <= length) & (side * side <= half_width2);
@@ -258,8 +263,8 @@ typedef struct th_hidac_sieve {
 static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_hidac_view *i,
                                                float touch) {
     const th_hidac_params *p = i->params;
-    float near = 1.001f * th_max(i->rectangle - 1.5f, 0.5f); // roots and squares round differently
-    float disc = p->waiting_radius + touch - i->radius; // the largest body reaches so far into it
+    float near = 1.001f * th_max(th_hidac_near(i), 0.5f); // roots and squares round differently
+    float disc = p->waiting_radius + touch - i->radius;   // the largest body reaches so far into it
     bool hides = p->line_of_sight > 0.0f && walls->count > 0;
     // Of whom those in panic, and the literal rule, take notice depends on more.
     bool any = i->panics || !(p->oncoming_first > 0.0f);

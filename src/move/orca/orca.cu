@@ -64,7 +64,7 @@ template <int most> struct nearest_few {
     TH_BOTH void insert_all(const own_room<most> &room, int count) {
         TH_ROLLED for (int k = 0; k < count; ++k) insert(room.person(k));
     }
-    // Square of the distance of person k, where k is no constant.
+    // Square of the distance of person k, where k is not a constant.
     TH_BOTH float distance2_of(int wanted) const {
         float found = no_one();
         TH_UNROLLED for (int k = 0; k <= most; ++k) found = k == wanted ? distance2[k] : found;
@@ -185,7 +185,7 @@ TH_BOTH inline th_vec2 orca_preferred(const th_world *world, uint32_t i,
                              th_orca_noise_of(world->seed, agents->id[i], world->step_count));
 }
 
-// May i see any agent across a link? As state/neighbours.c asks.
+// May i see any agent across a link? As state/nearest.c asks.
 TH_BOTH inline bool near_link(const th_world *world, uint32_t i, float range) {
     int level = (int)world->agents.level[i];
     th_vec2 p = th_position(&world->agents, i);

@@ -15,7 +15,7 @@ typedef struct looker {
     const th_people_view *i;
     uint32_t self;
     bool hides; // walls may hide others from it
-    float oncoming;
+    th_people_met met;
     _Alignas(64) float way_x[WAYS];
     _Alignas(64) float way_y[WAYS];
     _Alignas(64) float limit[WAYS];
@@ -38,7 +38,7 @@ TH_FORMULA void look_at(looker *l, const th_people_seen *one) {
 TH_FORMULA void notice(looker *l, uint32_t j) {
     th_people_seen one;
     if (l->hides && th_hidden(l->world, l->walls, l->self, j)) return;
-    if (th_people_notice(l->world, l->i, l->self, j, &one, &l->oncoming)) look_at(l, &one);
+    if (th_people_notice(l->world, l->i, l->self, j, &one, &l->met)) look_at(l, &one);
 }
 
 TH_FORMULA void notice_all(looker *l, const uint32_t *list, int count) {
@@ -81,14 +81,14 @@ TH_FORMULA void look_within(looker *l, float from, float range, float enough) {
 }
 
 TH_FORMULA void look_around(const th_world *world, const th_walls *walls, uint32_t self,
-                            const th_people_view *i, float *limit, float *oncoming) {
+                            const th_people_view *i, float *limit, th_people_met *met) {
     looker l;
     l.world = world;
     l.walls = walls;
     l.i = i;
     l.self = self;
     l.hides = walls->count > 0 && th_walls_maybe_near(walls, (int)world->agents.level[self], i->p);
-    l.oncoming = TH_PEOPLE_FREE;
+    l.met = (th_people_met){TH_PEOPLE_FREE, 0.0f};
     for (int k = 0; k < WAYS; ++k) {
         th_vec2 e = th_people_way(i->e, k < TH_PEOPLE_WAYS ? k : TH_PEOPLE_WAYS - 1);
         l.way_x[k] = e.x;
@@ -105,17 +105,18 @@ TH_FORMULA void look_around(const th_world *world, const th_walls *walls, uint32
         for (int k = 0; k < count; ++k) notice(&l, list[k]);
     }
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = l.limit[k];
-    *oncoming = l.oncoming;
+    *met = l.met;
 }
 
 TH_CLONES static void move_block(th_world *world, const th_walls *walls, uint32_t begin,
                                  uint32_t end) {
     for (uint32_t self = begin; self < end; ++self) {
-        float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
+        float limit[TH_PEOPLE_WAYS];
+        th_people_met met = {TH_PEOPLE_FREE, 0.0f};
         if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) continue;
         th_people_view i = th_people_view_of(world, walls, self);
-        if (i.speed > 0.0f) look_around(world, walls, self, &i, limit, &oncoming);
-        th_people_take(world, walls, self, &i, limit, oncoming);
+        if (i.speed > 0.0f) look_around(world, walls, self, &i, limit, &met);
+        th_people_take(world, walls, self, &i, limit, met);
     }
 }
 
@@ -139,13 +140,14 @@ static void tell_people(const th_world *world, const th_walls *walls, uint32_t s
                         const th_people_view *i, th_vec2 e, th_influences *all) {
     const th_agents *a = &world->agents;
     uint32_t list[TH_NEAR_MAX + 1], slowest = UINT32_MAX;
-    float least = i->speed, oncoming = TH_PEOPLE_FREE;
+    float least = i->speed;
+    th_people_met met = {TH_PEOPLE_FREE, 0.0f};
     th_people_around around = th_people_around_of(world, walls, self, i);
     for (int count; (count = th_people_around_next(&around, world, walls, self, i, list)) >= 0;)
         for (int k = 0; k < count; ++k) {
             th_people_seen seen;
             uint32_t j = list[k];
-            if (!th_people_notice(world, i, self, j, &seen, &oncoming)) continue;
+            if (!th_people_notice(world, i, self, j, &seen, &met)) continue;
             float allowed =
                 th_people_allowed(&i->headway, e, seen.dx, seen.dy, seen.vx, seen.vy, seen.apart);
             if (allowed >= i->speed) continue;
@@ -156,20 +158,21 @@ static void tell_people(const th_world *world, const th_walls *walls, uint32_t s
     if (slowest == UINT32_MAX) return;
     th_tell_body(all, "person who slows it", th_position(a, slowest), 1.2f * a->radius[slowest],
                  a->id[slowest]);
-    th_tell_figure(all, "speed that this person allows", "m/s", th_max(least, 0.0f));
+    th_tell_figure(all, "speed that this person allows", "m/s", th_people_unsteady_limit(i, least));
 }
 
 static int influences(th_world *world, int model, uint32_t self, th_influence *list, int max) {
     (void)model;
     if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return 0;
-    float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
+    float limit[TH_PEOPLE_WAYS];
+    th_people_met met = {TH_PEOPLE_FREE, 0.0f};
     th_influences all = {list, 0, max};
     th_walls walls = th_world_walls(world);
     for (int j = 0; j < world->agents.count; ++j) th_people_head(&world->agents, (uint32_t)j);
     th_people_view i = th_people_view_of(world, &walls, self);
     if (!(i.speed > 0.0f)) return 0;
-    look_around(world, &walls, self, &i, limit, &oncoming);
-    th_people_wish wish = th_people_wish_of(world, &walls, self, &i, limit, oncoming);
+    look_around(world, &walls, self, &i, limit, &met);
+    th_people_wish wish = th_people_wish_of(world, &walls, self, &i, limit, met);
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
         th_tell_vector(&all, "speed allowed", "m/s", i.p,
                        th_scale(th_min(limit[k], i.speed), th_people_way(i.e, k)), 0);
@@ -193,7 +196,9 @@ static void body(const float *values, th_body_rules *rules) {
 
 static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
-    {"waited", true, true, "how long the agent could not go on [s]", "time without progress"}};
+    {"waited", true, true, "how long the agent could not go on [s]", "time without progress"},
+    {"closeness", true, true, "how far the agent has closed up, 0 to `eagerness`", "closing up"},
+    {"unsteady", true, true, "deviation of its speed behind others [m/s]", "unsteadiness"}};
 const th_model th_move_people_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,

@@ -14,11 +14,11 @@ enum { PORTION = 32 }; // neighbours kept until they are looked at
 // long formula together.
 TH_BOTH static void look_at(const th_world *world, const th_walls *walls, uint32_t self,
                             const th_people_view *i, bool hides, const uint32_t *list, int count,
-                            float *limit, float *oncoming) {
+                            float *limit, th_people_met *met) {
     for (int n = 0; n < count; ++n) {
         th_people_seen one;
         if (hides && th_hidden(world, walls, self, list[n])) continue;
-        if (!th_people_notice(world, i, self, list[n], &one, oncoming)) continue;
+        if (!th_people_notice(world, i, self, list[n], &one, met)) continue;
 #pragma unroll
         for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
             limit[k] =
@@ -30,7 +30,7 @@ TH_BOTH static void look_at(const th_world *world, const th_walls *walls, uint32
 // Looks at those between two distances that do not allow `enough`.
 TH_BOTH static void look_within(const th_world *world, const th_walls *walls, uint32_t self,
                                 const th_people_view *i, bool hides, float from, float range,
-                                float enough, float *limit, float *oncoming) {
+                                float enough, float *limit, th_people_met *met) {
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[self]];
     th_rows rows = th_people_rows_ahead(grid, i, range);
@@ -46,25 +46,24 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
                 continue;
             list[count++] = j;
             if (count < PORTION) continue;
-            look_at(world, walls, self, i, hides, list, count, limit, oncoming);
+            look_at(world, walls, self, i, hides, list, count, limit, met);
             count = 0;
         }
-    look_at(world, walls, self, i, hides, list, count, limit, oncoming);
+    look_at(world, walls, self, i, hides, list, count, limit, met);
 }
 
 TH_BOTH static void look_around(const th_world *world, const th_walls *walls, uint32_t self,
-                                const th_people_view *i, float *limit, float *oncoming) {
+                                const th_people_view *i, float *limit, th_people_met *met) {
     float sight = i->params->sight, close = th_min(TH_PEOPLE_CLOSE, sight);
     bool hides =
         walls->count > 0 && th_walls_maybe_near(walls, (int)world->agents.level[self], i->p);
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = TH_PEOPLE_FREE;
-    look_within(world, walls, self, i, hides, 0.0f, close, i->speed, limit, oncoming);
-    look_within(world, walls, self, i, hides, close, sight, th_people_enough(i, limit), limit,
-                oncoming);
+    look_within(world, walls, self, i, hides, 0.0f, close, i->speed, limit, met);
+    look_within(world, walls, self, i, hides, close, sight, th_people_enough(i, limit), limit, met);
     if (world->scene->link_count == 0) return;
     uint32_t list[TH_LINKED_MAX];
     int count = th_linked_neighbours(world, self, sight, list, TH_LINKED_MAX);
-    look_at(world, walls, self, i, false, list, count, limit, oncoming);
+    look_at(world, walls, self, i, false, list, count, limit, met);
 }
 
 static void people_run(th_world *host) {
@@ -75,10 +74,11 @@ static void people_run(th_world *host) {
             uint32_t self = (uint32_t)k;
             if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return;
             th_walls walls = th_world_walls(world);
-            float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
+            float limit[TH_PEOPLE_WAYS];
+            th_people_met met = {TH_PEOPLE_FREE, 0.0f};
             th_people_view i = th_people_view_of(world, &walls, self);
-            if (i.speed > 0.0f) look_around(world, &walls, self, &i, limit, &oncoming);
-            th_people_take(world, &walls, self, &i, limit, oncoming);
+            if (i.speed > 0.0f) look_around(world, &walls, self, &i, limit, &met);
+            th_people_take(world, &walls, self, &i, limit, met);
         });
 }
 

@@ -32,7 +32,11 @@
       "time to reach the velocity wished for")                                                     \
     X(strip, 1.5, 1, 3, "-", "0.6 m of a walker with sway: Weidmann 1993",                         \
       "how far to the side others are in the way, in sums of radii")                               \
-    X(square, 0.5, 0, 1, "-", TH_PEOPLE_CHOICE, "up to where they are squarely in the way")        \
+    X(square, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE, "up to where they are squarely in the way")       \
+    X(unsteadiness, 0.1, 0, 1, "m/s^1.5", "single file: Tordeux, Schadschneider 2016",             \
+      "noise in the speed of people that follow others; with it files stop and go")                \
+    X(unsteady_time, 5, 0.1, 100, "s", "single file: Tordeux, Schadschneider 2016",                \
+      "time in which a deviation of that speed fades")                                             \
     X(sight, 3, 0.5, 8, "m", "closing at 2.7 m/s, a second ahead", "how far people look")          \
     X(side, 0.2, -1, 1, "-", "people keep right: " TH_MHT11,                                       \
       "advantage of passing oncoming people on the right, of the speed they cost; below 0: left")  \
@@ -46,11 +50,16 @@
     X(held_up, 0.2, 0, 1, "-", TH_PEOPLE_CHOICE,                                                   \
       "below this share of the preferred speed an agent waits")                                    \
     X(patience, 2, 0.1, 100, "s", TH_PEOPLE_CHOICE,                                                \
-      "waiting after which gaps are shortest and other ways are tried")                            \
-    X(calm, 0.5, 0, 10, "-", TH_PEOPLE_CHOICE,                                                     \
-      "seconds of waiting forgotten per second of walking")                                        \
-    X(waiting_gap, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE, "share of the time gaps that is left then")  \
-    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have waited")           \
+      "time in which people close up, and after which those held up try other ways")               \
+    X(eagerness, 1, 0, 2, "-", "motivation: Adrian, Seyfried, Sieben 2020",                        \
+      "how far people close up where others compete for the same place; 0: not at all")            \
+    X(slow, 0.5, 0.01, 1, "-", TH_PEOPLE_CHOICE,                                                   \
+      "below this share of the preferred speed people begin to close up")                          \
+    X(calm, 3, 0.1, 100, "m", "as far as people look",                                             \
+      "way over which they return to their usual gaps")                                            \
+    X(waiting_gap, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE,                                              \
+      "share of the time gaps that is left to those who have closed up")                           \
+    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have closed up")        \
     X(push, 0.7, 0, 1, "-", TH_PEOPLE_CHOICE,                                                      \
       "share of the preferred speed with which who has waited presses on against oncoming people")
 
@@ -58,7 +67,7 @@ typedef struct th_people_params {
     TH_PEOPLE_PARAMS(TH_PARAM_MEMBER)
 } th_people_params;
 
-enum { TH_PEOPLE_WAITED, TH_PEOPLE_FIELDS };
+enum { TH_PEOPLE_WAITED, TH_PEOPLE_CLOSENESS, TH_PEOPLE_UNSTEADY, TH_PEOPLE_FIELDS };
 enum { TH_PEOPLE_WAYS = 13 };
 // Those nearer than this are looked at first [m]: in a crowd they leave so little that few of the others can matter.
 #define TH_PEOPLE_CLOSE 1.2f
@@ -80,7 +89,7 @@ TH_FORMULA float th_people_way_cos(int k) {
     return c[(k + 1) / 2];
 }
 
-// The space that an agent keeps clear now: it shrinks while waiting.
+// The space that an agent keeps clear now: it shrinks as the agent closes up.
 typedef struct th_people_headway {
     float time_gap, side_share; // [s] squarely behind an agent; share of it beside one
     float strip, square; // how far to the side others count, and count in full, in sums of radii
@@ -90,8 +99,10 @@ typedef struct th_people_headway {
 } th_people_headway;
 
 TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, float speed,
-                                                  float waited) {
-    float w = th_min(waited / p->patience, 1.0f), shorter = 1.0f - (1.0f - p->waiting_gap) * w;
+                                                  float closeness) {
+    // The most eager still need a tenth of the gaps.
+    float w = th_min(closeness, 1.0f),
+          shorter = th_max(1.0f - (1.0f - p->waiting_gap) * closeness, 0.1f);
     // Just wider than the body is deep: shoulders turned.
     float turned = 1.05f * p->body_depth;
     th_people_headway h = {p->time_gap * shorter,
@@ -173,9 +184,10 @@ typedef struct th_people_view {
     const th_people_params *params;
     th_vec2 p, v, e; // position, velocity, preferred direction
     float speed;     // preferred
-    float radius, waited;
-    float narrow; // half of what the body needs between walls [m]
-    bool rigid;   // does not turn the shoulders
+    float radius, waited, closeness;
+    float unsteady; // deviation of the speed behind others [m/s]
+    float narrow;   // half of what the body needs between walls [m]
+    bool rigid;     // does not turn the shoulders
     th_people_headway headway;
 } th_people_view;
 
@@ -196,6 +208,8 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
     float speed = th_length(preferred);
     const th_people_params *p = th_people_params_of(world, i);
     float waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i];
+    float closeness = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_CLOSENESS)[i];
+    float unsteady = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_UNSTEADY)[i];
     th_people_view view = {p,
                            th_position(a, i),
                            th_velocity(a, i),
@@ -203,9 +217,11 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
                            speed,
                            a->radius[i],
                            waited,
+                           closeness,
+                           unsteady,
                            p->body_depth * a->radius[i],
                            th_is_rigid(world, i),
-                           th_people_headway_of(p, speed, waited)};
+                           th_people_headway_of(p, speed, closeness)};
     if (view.rigid) {
         view.narrow = th_wall_radius_here(world, walls, i);
         view.headway.wall_distance = TH_PEOPLE_RIGID_ROOM * view.narrow / view.radius;
@@ -226,6 +242,27 @@ typedef struct th_people_seen {
     float dx, dy, vx, vy, apart;
 } th_people_seen;
 
+// What an agent has noticed of all those around it.
+typedef struct th_people_met {
+    float oncoming; // speed that oncoming people allow [m/s]
+    float rival;    // 0 to 1: a neighbour competes for the place ahead
+} th_people_met;
+
+// (7) A neighbour at d that walks along f competes for the place ahead if it is abreast, up to a body away, or if its
+// way meets the own within twice the anticipation time. In a file, and where ways run side by side with room between
+// them, no neighbour competes.
+TH_FORMULA float th_people_rival(const th_people_view *i, float dx, float dy, float apart,
+                                 th_vec2 f) {
+    float along = i->e.x * dx + i->e.y * dy, left = i->e.x * dy - i->e.y * dx;
+    float aside = fabsf(left), distance = sqrtf(dx * dx + dy * dy);
+    float beside = th_clamp(2.0f * (aside - along) / th_max(distance, 1e-6f), 0.0f, 1.0f) *
+                   th_clamp(4.0f - 2.0f * distance / apart, 0.0f, 1.0f);
+    float turn = i->e.x * f.y - i->e.y * f.x, closing = left > 0.0f ? -turn : turn;
+    float way = i->speed * i->params->anticipation_time * th_max(closing, 1e-6f);
+    float meets = th_clamp(2.0f - aside / th_max(way, 1e-6f), 0.0f, 1.0f);
+    return th_dot(i->e, f) > 0.0f ? th_max(beside, meets) : 0.0f;
+}
+
 // Not more than a body behind.
 TH_FORMULA bool th_people_is_ahead(const th_people_view *i, float dx, float dy) {
     return dx * i->e.x + dy * i->e.y >= -0.5f;
@@ -241,7 +278,7 @@ TH_FORMULA float th_people_turned(const th_world *world, const th_people_view *i
 
 // False: behind, gone, on the ground, or an agent that lets i go first.
 TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i, uint32_t self,
-                                 uint32_t j, th_people_seen *seen, float *oncoming) {
+                                 uint32_t j, th_people_seen *seen, th_people_met *met) {
     const th_agents *a = &world->agents;
     float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
     if (!th_in_the_way(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
@@ -253,6 +290,7 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->vx = a->velocity_x[j];
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
+    met->rival = th_max(met->rival, th_people_rival(i, dx, dy, seen->apart, f));
     // An agent that has waited squeezes past people that stand, if those can give way.
     if (!walks && th_moves(a->phase[j]) && i->waited > i->params->patience)
         seen->apart = th_people_turned(world, i, j);
@@ -261,8 +299,8 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
         seen->dx -= drift * i->e.y;
         seen->dy += drift * i->e.x;
         seen->apart = th_people_turned(world, i, j);
-        *oncoming = th_min(*oncoming, th_people_allowed(&i->headway, i->e, dx, dy, seen->vx,
-                                                        seen->vy, seen->apart));
+        met->oncoming = th_min(met->oncoming, th_people_allowed(&i->headway, i->e, dx, dy, seen->vx,
+                                                                seen->vy, seen->apart));
     }
     return true;
 }
@@ -401,26 +439,59 @@ TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit,
     return wish;
 }
 
-// (7) For how long an agent has been held up: grows to twice the patience, and is forgotten slowly, so that people that
-// leave a jam through a passage keep close to each other.
+// For how long an agent has been held up: grows to twice the patience, and is forgotten half as fast.
 TH_FORMULA float th_people_waited(const th_people_view *i, float dt) {
     const th_people_params *p = i->params;
     bool waits = th_dot(i->v, i->e) < p->held_up * i->speed;
-    return waits ? th_min(i->waited + dt, 2.0f * p->patience)
-                 : th_max(i->waited - p->calm * dt, 0.0f);
+    return waits ? th_min(i->waited + dt, 2.0f * p->patience) : th_max(i->waited - 0.5f * dt, 0.0f);
+}
+
+// (7) How far an agent has closed up, 0 to `eagerness`: to rivals, or to walls that leave less room than people do. It is forgotten by walking, so that people that leave a jam
+// through a passage keep close to each other.
+TH_FORMULA float th_people_closeness(const th_people_view *i, float rival, float dt) {
+    const th_people_params *p = i->params;
+    float slow = th_clamp(1.0f - th_dot(i->v, i->e) / (p->slow * i->speed), 0.0f, 1.0f);
+    float aim = p->eagerness * th_min(2.0f * slow * rival, 1.0f);
+    float rate = aim > i->closeness ? 1.0f / p->patience : th_length(i->v) / p->calm;
+    return i->closeness + (1.0f - th_exp(-dt * rate)) * (aim - i->closeness);
+}
+
+// (8) People do not follow evenly: the speed that others allow gets a deviation. The slower, the more of it counts; where
+// there is no room it changes nothing.
+TH_FORMULA float th_people_unsteady_limit(const th_people_view *i, float limit) {
+    float allowed = th_max(limit, 0.0f), part = th_max(1.0f - allowed / i->speed, 0.0f);
+    return th_clamp(allowed + part * i->unsteady, 0.0f, 2.0f * allowed);
+}
+
+// An Ornstein-Uhlenbeck process, exact for any time step. Only those that follow draw.
+TH_FORMULA float th_people_unsteady(const th_people_view *i, const th_world *world, uint32_t self,
+                                    bool follows) {
+    const th_people_params *p = i->params;
+    float kept = th_exp(-world->dt / p->unsteady_time);
+    if (!follows) return kept * i->unsteady;
+    float spread = p->unsteadiness * sqrtf(0.5f * p->unsteady_time * (1.0f - kept * kept));
+    th_random4 drawn =
+        th_philox(world->seed, TH_STREAM_UNSTEADY, world->agents.id[self], world->step_count);
+    // Four uniform numbers make nearly a normal one of variance 1/3.
+    float sum = th_uniform(drawn.v[0]) + th_uniform(drawn.v[1]) + th_uniform(drawn.v[2]) +
+                th_uniform(drawn.v[3]);
+    return kept * i->unsteady + spread * 1.7320508f * (sum - 2.0f);
 }
 
 // Chooses a walking agent's velocity from the speeds that people allow: `limit` gets those that walls allow too.
 typedef struct th_people_wish {
     th_vec2 chosen, off_walls; // [m/s]
+    bool walled;               // walls allow less than people do on the way preferred
 } th_people_wish;
 
 TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, const th_walls *walls,
                                                        uint32_t self, const th_people_view *i,
-                                                       float *limit, float oncoming) {
+                                                       float *limit, th_people_met met) {
     const th_agents *a = &world->agents;
     int level = (int)a->level[self];
     bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = th_people_unsteady_limit(i, limit[k]);
+    float allowed = limit[0];
     if (near) th_people_walls(walls, level, i, limit);
     th_random4 drawn = {{0, 0, 0, 0}};
     if (i->waited > i->params->patience) { // only they use it
@@ -429,20 +500,24 @@ TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, co
         drawn = th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second);
     }
     th_people_wish wish;
-    wish.chosen = th_people_choose(i, limit, oncoming, drawn);
+    wish.walled = limit[0] < allowed;
+    wish.chosen = th_people_choose(i, limit, met.oncoming, drawn);
     wish.off_walls = near ? th_people_off_walls(walls, level, i) : th_v(0, 0);
     return wish;
 }
 
 TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls, uint32_t self,
-                                          const th_people_view *i, float *limit, float oncoming) {
+                                          const th_people_view *i, float *limit,
+                                          th_people_met met) {
     th_agents *a = &world->agents;
     th_vec2 wish = th_v(0, 0);
-    float waited = 0.0f;
+    float waited = 0.0f, closeness = 0.0f, unsteady = 0.0f;
     if (i->speed > 0.0f) {
-        th_people_wish both = th_people_wish_of(world, walls, self, i, limit, oncoming);
+        unsteady = th_people_unsteady(i, world, self, limit[0] < i->speed);
+        th_people_wish both = th_people_wish_of(world, walls, self, i, limit, met);
         wish = th_add(both.chosen, both.off_walls);
         waited = th_people_waited(i, world->dt);
+        closeness = th_people_closeness(i, both.walled ? 1.0f : met.rival, world->dt);
     }
     float share = 1.0f - th_exp(-world->dt / i->params->relaxation_time);
     th_vec2 v = th_add(i->v, th_scale(share, th_sub(wish, i->v)));
@@ -451,5 +526,7 @@ TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls
     a->next_position_x[self] = i->p.x + world->dt * v.x;
     a->next_position_y[self] = i->p.y + world->dt * v.y;
     th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[self] = waited;
+    th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_CLOSENESS)[self] = closeness;
+    th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_UNSTEADY)[self] = unsteady;
 }
 #endif

@@ -404,7 +404,7 @@ void uic_project(th_world *host) {
         grid(blocks_for(nx * ny), device->project_blocks,
              (size_t)work.solver[0].shared_count * sizeof(float), device->partial, work);
     }
-    for (int l = 0; l < th_uic_of(host)->level_count && th_uic_of(host)->keeps_side; ++l) {
+    for (int l = 0; l < th_uic_of(host)->level_count && th_uic_of(host)->steps_aside; ++l) {
         int first = th_uic_of(host)->levels[l].first, nx = th_uic_of(host)->levels[l].grid.nx,
             ny = th_uic_of(host)->levels[l].grid.ny;
         each(

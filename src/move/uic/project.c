@@ -131,7 +131,7 @@ void th_uic_project(th_world *world) {
         const th_uic_level *level = &uic->levels[l];
         if (level->grid.nx >= 3 && level->grid.ny >= 3) project_level(world, l);
     }
-    if (uic->keeps_side)
+    if (uic->steps_aside)
         for (int l = 0; l < uic->level_count; ++l) remember_means(uic, &uic->levels[l]);
     uic->statistics.grid_seconds +=
         (th_monotonic_seconds() - start) - (uic->statistics.solve_seconds - solved);

@@ -39,15 +39,44 @@ typedef struct th_uic_sums {
     th_uic_values corner[TH_UIC_CORNERS];
 } th_uic_sums;
 
+// What people around a place want in the mean, between the four nearest centres.
+TH_BOTH static inline th_vec2 th_uic_mean_at(const th_uic *uic, const th_uic_level *level,
+                                             th_vec2 p) {
+    const th_staggered *grid = &level->grid;
+    float x = (p.x - grid->origin.x) * grid->inverse_h - 0.5f,
+          y = (p.y - grid->origin.y) * grid->inverse_h - 0.5f;
+    x = th_clamp(x, 0.0f, (float)(grid->nx - 2));
+    y = th_clamp(y, 0.0f, (float)(grid->ny - 2));
+    int i = (int)x, j = (int)y, c = level->first + j * grid->nx + i;
+    const int nodes[4] = {c, c + 1, c + grid->nx, c + grid->nx + 1};
+    x -= (float)i;
+    y -= (float)j;
+    const float weights[4] = {(1.0f - x) * (1.0f - y), x * (1.0f - y), (1.0f - x) * y, x * y};
+    th_vec2 mean = {0.0f, 0.0f};
+    for (int k = 0; k < 4; ++k)
+        mean =
+            th_add(mean, th_scale(weights[k], th_v(uic->mean_x[nodes[k]], uic->mean_y[nodes[k]])));
+    return mean;
+}
+
+// What an agent wants that counts in this cell: as planned, or a step aside of it. It looks a cell ahead to both sides.
 TH_BOTH static inline th_vec2 th_uic_preferred(const th_world *world, const th_uic_level *level,
                                                uint32_t i, int cell) {
     const th_agents *a = &world->agents;
     const th_uic *uic = th_uic_of(world);
     th_vec2 v = {a->preferred_x[i], a->preferred_y[i]};
-    float keep_side = uic->keeps_side ? uic->groups[a->group[i]].keep_side : 0.0f;
-    if (keep_side == 0.0f) return v;
+    if (!uic->steps_aside) return v;
+    const th_uic_group *group = &uic->groups[a->group[i]];
+    if (group->keep_side == 0.0f && group->lanes == 0.0f) return v;
     int c = level->first + cell;
-    return th_uic_keep_side(v, th_v(uic->mean_x[c], uic->mean_y[c]), keep_side);
+    th_uic_wishes mean = {{uic->mean_x[c], uic->mean_y[c]}, {0.0f, 0.0f}, {0.0f, 0.0f}};
+    if (group->lanes > 0.0f) {
+        th_vec2 along = th_scale(level->grid.h, th_unit(v));
+        th_vec2 ahead = th_add(th_position(a, i), along), side = th_perp_right(along);
+        mean.right = th_uic_mean_at(uic, level, th_add(ahead, side));
+        mean.left = th_uic_mean_at(uic, level, th_sub(ahead, side));
+    }
+    return th_uic_keep_side(v, &mean, group->keep_side, group->lanes);
 }
 
 // Adds one person at (x, y) of a quarter.
@@ -337,7 +366,7 @@ TH_FORMULA float th_uic_eased(float ease, float aside) {
 
 TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *level,
                                       const th_uic_place *at, th_vec2 preferred, float hold,
-                                      float give_way, th_vec2 walked) {
+                                      float aside, th_vec2 walked) {
     int nx = level->grid.nx, c = level->first + at->j * nx + at->i;
     unsigned folds = th_uic_flags_of(uic, level, at->i, at->j, at->half_x, at->half_y);
     int dx = at->half_x ? 1 : -1, dy = at->half_y ? nx : -nx;
@@ -351,9 +380,6 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
         th_uic_sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y,
                       folds & TH_UIC_FOLD_X)};
     float inverse_area = level->grid.inverse_h * level->grid.inverse_h;
-    float aside = give_way > 0.0f ? give_way * th_uic_opposed(uic, &level->grid, level->first,
-                                                              at->i, at->j, walked)
-                                  : 0.0f;
     if (level->walled) hold *= th_uic_sample(uic->hold, c, dx, dy, out_x, out_y, 0);
     float weight =
         hold * (1.0f - aside) * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
@@ -374,7 +400,8 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
 // Where an agent in a quarter of cells, counted in the cell that `shift` says, goes: carried by the flow, around ends
 // of walls.
 TH_FORMULA th_vec2 th_uic_velocity_of(const th_world *world, const th_walls *walls,
-                                      const th_uic_quarter *q, uint32_t i, int shift) {
+                                      const th_uic_quarter *q, uint32_t i, int shift,
+                                      float *aside) {
     const th_agents *a = &world->agents;
     const th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[q->l];
@@ -382,14 +409,18 @@ TH_FORMULA th_vec2 th_uic_velocity_of(const th_world *world, const th_walls *wal
     bool ring = q->i < 1 || q->j < 1 || q->i > grid->nx - 2 || q->j > grid->ny - 2;
     unsigned flags = th_uic_flags_of(uic, level, q->i, q->j, q->a, q->b);
     th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
+    *aside = 0.0f;
     if (!ring && uic->groups[a->group[i]].pressure && shift != TH_UIC_NO_CELL) {
         th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, shift);
         float hold =
             flags & TH_UIC_NEAR_GATE ? th_uic_hold_at_exits(uic, q->l, grid->inverse_h, p) : 1.0f;
         v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
         if (flags & TH_UIC_NEAR_GATE) v = th_uic_over_exit(world, i, q->l, p, v);
-        v = th_uic_velocity_at(uic, level, &at, v, hold, uic->groups[a->group[i]].give_way,
-                               th_v(a->velocity_x[i], a->velocity_y[i]));
+        th_vec2 walked = {a->velocity_x[i], a->velocity_y[i]};
+        float give_way = uic->groups[a->group[i]].give_way;
+        if (give_way > 0.0f)
+            *aside = give_way * th_uic_opposed(uic, grid, level->first, at.i, at.j, walked);
+        v = th_uic_velocity_at(uic, level, &at, v, hold, *aside, walked);
         v = th_limit(v, th_uic_fastest(a->speed[i]));
     }
     if (flags & TH_UIC_NEAR_WALL)
@@ -405,8 +436,10 @@ TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint
     th_walls walls = th_world_walls(world);
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_uic_own(world, i)) continue;
+        float aside;
         th_vec2 p = th_position(a, i),
-                v = th_uic_velocity_of(world, &walls, q, i, uic->cell_shift[i]);
+                v = th_uic_velocity_of(world, &walls, q, i, uic->cell_shift[i], &aside);
+        uic->squeezes[i] = (uint8_t)(255.0f * aside);
         a->next_velocity_x[i] = v.x;
         a->next_velocity_y[i] = v.y;
         a->next_position_x[i] = p.x + world->dt * v.x;

@@ -28,7 +28,7 @@ static size_t cells_in_use(const th_uic *uic) {
 }
 
 // A snapshot holds what a run needs to go on bit by bit: pressures as starting points of the solves, mean
-// velocities for keep_side, and where the grids lie.
+// velocities for keep_side and lanes, and where the grids lie.
 static size_t saved_size(const th_world *world, int model) {
     (void)model;
     const th_uic *uic = th_uic_of(world);
@@ -234,7 +234,8 @@ static void tell_flow(const th_world *world, uint32_t i, th_influences *all) {
     th_walls walls = th_world_walls(world);
     int c = level->first + at.j * grid->nx + at.i;
     th_vec2 before = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
-    th_vec2 after = th_uic_velocity_of(world, &walls, &quarter, i, shift);
+    float aside;
+    th_vec2 after = th_uic_velocity_of(world, &walls, &quarter, i, shift, &aside);
     float room = th_uic_room_for(uic, uic->room[c], grid->inverse_h * grid->inverse_h);
     th_tell_vector(all, "before projection", "m/s", p, before, 0);
     th_tell_vector(all, "after projection", "m/s", p, after, 0);
@@ -268,7 +269,7 @@ static void tell_pushes(th_world *world, uint32_t i, th_influences *all) {
 
 static void read_groups(th_world *world) {
     th_uic *uic = th_uic_of(world);
-    uic->keeps_side = uic->any_pressure = uic->has_foreign = false;
+    uic->steps_aside = uic->any_pressure = uic->has_foreign = false;
     uic->tolerance = 0.0f;
     uic->speed_limit = 0.0f;
     uic->pair_substep = world->dt;
@@ -289,9 +290,10 @@ static void read_groups(th_world *world) {
         group->separate = 0.5f * p->pair_distance;
         group->passes = p->pair_distance > 0.0f ? (int)p->separation_passes : 0;
         group->keep_side = p->keep_side;
+        group->lanes = p->lanes;
         group->give_way = p->give_way;
         group->pressure = p->pressure > 0.0f;
-        uic->keeps_side |= p->keep_side != 0.0f;
+        uic->steps_aside |= p->keep_side != 0.0f || p->lanes > 0.0f;
         uic->any_pressure |= group->pressure;
         uic->tolerance =
             uic->tolerance > 0.0f ? th_min(uic->tolerance, p->tolerance) : p->tolerance;
@@ -429,6 +431,12 @@ static void body(const float *values, th_body_rules *rules) {
 static const th_param_info params[] = {TH_UIC_PARAMS(TH_PARAM_INFO)};
 TH_UIC_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_UIC_PRESETS(TH_PRESET_INFO)};
+// Another d_min acts, but on cells of the old size.
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    const th_uic_params *p = th_uic_params_of(th_model_params(world, model, group));
+    return p->cell_size == th_uic_params_of(before)->cell_size ? NULL : TH_FIXED_AT_START;
+}
+
 const th_model th_move_uic_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,
@@ -451,6 +459,7 @@ const th_model th_move_uic_model = {
     .body = body,
     .index_cells = th_uic_index_cells,
     .fit_index = fit_index,
+    .edited = edited,
     .grid = view_grid,
     .influences = list_influences,
     .statistics = statistics,

@@ -190,7 +190,7 @@ static void take_grids(th_continuum *c) {
     if (c->height) th_pictures_height(&c->nodes, c->height);
 }
 
-// What the lattice may cost: grids, faces of all groups and potentials of all legs in memory, and a solution of each
+// Limits of the lattice: memory for grids, faces of all groups and potentials of all legs, and a solution of each
 // potential in one step.
 static const double BYTES_MOST = 2.5e8;   // [bytes]
 static const double SOLUTIONS_MOST = 8e6; // nodes times legs, about 0.3 us each
@@ -476,6 +476,13 @@ static int statistics(const th_world *world, int model, th_model_value *values, 
 }
 
 static const th_param_info params[] = {TH_CONTINUUM_PARAMS(TH_PARAM_INFO)};
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    const th_continuum_params *p =
+        (const th_continuum_params *)(const void *)th_model_params(world, model, group);
+    const th_continuum_params *old = (const th_continuum_params *)(const void *)before;
+    return p->cell == old->cell ? NULL : TH_FIXED_AT_START;
+}
+
 const th_model th_plan_continuum_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_PLAN,
@@ -497,4 +504,5 @@ const th_model th_plan_continuum_model = {
     .heeds = 1 << TH_PICTURE_DISCOMFORT | 1 << TH_PICTURE_HEIGHT,
     .weighs_ways = true,
     .spacing = spacing,
+    .edited = edited,
 };

@@ -1,4 +1,4 @@
-// What the continuum planner keeps in a world, for its own files. SPDX-License-Identifier: Apache-2.0
+// State of the continuum planner in a world, for its own files. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_STATE_H
 #define TH_PLAN_CONTINUUM_STATE_H
 #include "plan/continuum/potential.h"
@@ -17,7 +17,7 @@ typedef struct th_potential { // of a leg of a group's route, or a detour
     float *values;
 } th_potential;
 
-// What people add to a node, in parts of TH_SPLAT_ONE: whole numbers, so that the order of people does not matter.
+// Sums of people at a node, in parts of TH_SPLAT_ONE: whole numbers, so that the order of people does not matter.
 enum { TH_SPLAT_ONE = 1 << 16 };
 typedef struct th_node_sums {
     uint32_t density, flow_x, flow_y, discomfort;
@@ -94,8 +94,6 @@ th_splat_settings th_splat_settings_of(const th_world *world);
 // parameters of a group. The splat needs nodes, graph and the grids of `c` only, and serves other planners too.
 void th_continuum_splat(const th_continuum *c, const th_world *world, const th_splat_settings *set);
 void th_continuum_make_faces(const th_continuum *c, const th_world *world, int group);
-// ---- walk.c
-
 // Every agent's preferred velocity.
 void th_continuum_walk(const th_continuum *c, th_world *world);
 // The velocities of people of a group at points, for th_model.directions.

@@ -36,7 +36,7 @@ static float crowd_weight(const th_world *world) {
     return weight;
 }
 
-// What the model keeps in a world where a group wants the quickest way and there is a lattice to find it on.
+// State of the model in a world with a lattice where a group wants the quickest way.
 typedef struct crowd_view {
     uint8_t *density; // around every node when last looked at, in 1/16 per m2
     float *work[2];   // the same while people are spread over the nodes around them
@@ -177,6 +177,12 @@ static void run(th_world *world, int model) {
     th_plan_people(world, model);
 }
 
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    (void)model, (void)group, (void)before;
+    bool needed = crowd_weight(world) > 0.0f && world->scene->plan->nodes.scene;
+    return needed && !view_of(world) ? TH_FIXED_AT_START : NULL;
+}
+
 static const th_param_info params[] = {TH_FIELD_PLAN_PARAMS(TH_PARAM_INFO)};
 const th_model th_plan_field_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -186,7 +192,6 @@ const th_model th_plan_field_model = {
     .source = "eikonal equation; Sethian 1996",
     .params = params,
     .param_count = TH_COUNT_OF(params),
-    .is_default = true,
     .run = run,
     .create = create,
     .destroy = destroy,
@@ -194,5 +199,6 @@ const th_model th_plan_field_model = {
     .save = save,
     .saved_is_sound = saved_is_sound,
     .restore = restore,
+    .edited = edited,
     .needs_lattice = true,
 };

@@ -318,7 +318,8 @@ TH_BOTH static inline th_field_cell th_field_cell_of(const th_nodes *nodes, int 
 // Do walls stand so near that a direction from the cell's nodes must be tried against them?
 TH_BOTH static inline bool th_field_near_walls(const th_nodes *nodes, const th_walls *walls,
                                                int node) {
-    return (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count;
+    return (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count ||
+           walls->body_count > 0;
 }
 
 // Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.

@@ -51,7 +51,7 @@ static void find_shared(th_guided *s) {
 
 // ---- memory
 
-// What the lattice may cost: the fields of all legs in memory, and before the first step a solution of each.
+// Limits of the lattice: memory for the fields of all legs, and a solution of each before the first step.
 static const double BYTES_MOST = 2.5e8;   // [bytes]
 static const double SOLUTIONS_MOST = 2e6; // nodes times legs, about 0.7 us each
 
@@ -179,6 +179,23 @@ static bool is_touched(const th_guided_leg *f, const th_graph *before, const th_
     return false;
 }
 
+// Bits of the line goals of a target, of their places modulo 32, that have room for a body. A door that shuts on an exit of the
+// outer wall changes no link.
+static uint32_t goals_with_room(const th_world *world, const th_walls *walls, int target) {
+    const th_target *goals = &world->scene->targets[target];
+    float need = th_least_need(world->scene, walls);
+    uint32_t rooms = 0;
+    for (int k = 0; k < goals->goal_count; ++k) {
+        const th_goal *goal = &world->scene->goals[goals->goals[k]];
+        th_vec2 a = goal->line.a, along = th_sub(goal->line.b, a);
+        for (int part = 1; goal->is_line && part < 16; ++part)
+            if (th_body_fits(walls, goal->line.level,
+                             th_add(a, th_scale(0.0625f * (float)part, along)), need))
+                rooms |= 1u << (k & 31);
+    }
+    return rooms;
+}
+
 static void take_note_of_walls(th_guided *s, const th_world *world) {
     if (s->graph_version == world->walls_version) return;
     th_walls walls = th_world_walls(world);
@@ -189,7 +206,8 @@ static void take_note_of_walls(th_guided *s, const th_world *world) {
             th_guided_leg *f = &s->fields[k];
             // Those that count the crowd are solved again anyway, and a snapshot cannot tell which were touched.
             if (f->size == size && f->solved &&
-                (f->every > 0 || is_touched(f, &s->graphs[size], &s->next)))
+                (f->every > 0 || f->rooms != goals_with_room(world, &sized, f->target) ||
+                 is_touched(f, &s->graphs[size], &s->next)))
                 f->solved = false;
         }
         th_graph swap = s->graphs[size];
@@ -261,6 +279,7 @@ static void solve_field(th_guided *s, const th_world *world, th_guided_leg *f,
     if (!f->spread) th_guided_spread(&problem, &own);
     f->spread = f->every > 0;
     th_guided_solve(&problem, &own, &f->values);
+    f->rooms = goals_with_room(world, &sized, f->target);
     f->solved = true;
     ++f->version;
     work->settled = own.settled;
@@ -454,6 +473,13 @@ static int statistics(const th_world *world, int model, th_model_value *values, 
 }
 
 static const th_param_info params[] = {TH_GUIDED_PARAMS(TH_PARAM_INFO)};
+static const char *edited(th_world *world, int model, int group, const float *before) {
+    const th_guided_params *p =
+        (const th_guided_params *)(const void *)th_model_params(world, model, group);
+    const th_guided_params *old = (const th_guided_params *)(const void *)before;
+    return p->cell == old->cell && p->every == old->every ? NULL : TH_FIXED_AT_START;
+}
+
 const th_model th_plan_guided_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_PLAN,
@@ -475,9 +501,10 @@ const th_model th_plan_guided_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
-    .heeds = 1 << TH_PICTURE_DISCOMFORT | 1 << TH_PICTURE_GUIDANCE,
+    .heeds = 1 << TH_PICTURE_DISCOMFORT | 1 << TH_PICTURE_GUIDANCE | TH_HEEDS_GOALS,
     .weighs_ways = true,
     .spacing = spacing,
+    .edited = edited,
 };
 
 // ---- strokes

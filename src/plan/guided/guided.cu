@@ -59,7 +59,7 @@ static bool put_legs(const guided_device *d, const th_guided *g) {
            put(d->known.fields, d->legs, (size_t)g->field_count * sizeof *d->legs);
 }
 
-// What the host has and the device has not.
+// Sends the data that the device lacks.
 static bool put_changes(guided_device *d, const th_world *host) {
     const th_guided *g = host_of(host);
     size_t count = (size_t)g->nodes.count;

@@ -146,7 +146,7 @@ void th_guided_spread(const th_guided_problem *problem, th_guided_work *work);
 // After th_guided_spread.
 void th_guided_solve(const th_guided_problem *problem, th_guided_work *work,
                      const th_guided_field *field);
-// What the triangles around a node say: the right side of the discrete equation.
+// The right side of the discrete equation, from the triangles around a node.
 th_guided_step th_guided_update(const th_guided_problem *problem, const th_guided_work *work,
                                 const float *potential, int node, int nx);
 
@@ -207,14 +207,15 @@ TH_BOTH static inline th_way th_guided_way(const th_graph *graph, const th_walls
 }
 
 // ---- the planner's state in a world
-// What the guided planner keeps in a world, and what it does with one person: for its own files, host and device.
+// State of the guided planner in a world, and its rules for one person: for its own files, host and device.
 
 enum { TH_GUIDED_WORKERS = 8 };
 
 typedef struct
     th_guided_leg { // the field of a leg of a group's route, or a detour, and a size of people
     int group, target, size;
-    int shared; // the first one with the same target, size and parameters
+    int shared;     // the first one with the same target, size and parameters
+    uint32_t rooms; // bits of its goals with room for a body when it was solved
     bool wanted, solved;
     uint32_t version; // counts what `values` were
     th_guided_field values;

@@ -6,9 +6,9 @@
 #include "plan/quickest/state.h"
 #include <string.h>
 
-// Nodes about as far apart as a body is wide [m], closer in small scenes where they cost nothing, and so close that doors and
-// exits have OPENING_NODES across.
-static const double SPACING_MOST = 0.5;
+// Nodes as far apart as agents count around themselves [m], closer in small scenes where they cost nothing, and so close that
+// doors and exits have OPENING_NODES across.
+static const double SPACING_MOST = 0.7;
 static const double NODES_WANTED = 20000.0;
 static const double OPENING_NODES = 1.5;
 enum { STEP_MOST = 5000 };            // nodes that a lane settles in a step at most
@@ -64,7 +64,7 @@ static const double BYTES_MOST = 2.5e8; // [bytes]
 
 static double nodes_most(const th_scene *scene) {
     double of_size = (double)sizeof(th_node_faces) + 4.0 * scene->goal_count;
-    return BYTES_MOST / (50.0 + 16.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
+    return BYTES_MOST / (82.0 + 16.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
 }
 
 static float spacing(const th_scene *scene, int model, float *wanted) {
@@ -93,7 +93,10 @@ static void take_fields(th_quickest *s, const th_world *world) {
 
 static void take_grids(th_quickest *s, const th_world *world) {
     size_t count = (size_t)s->nodes.count, sizes = (size_t)world->scene->size_count;
-    float **grids[] = {&s->density, &s->flow_x, &s->flow_y, &s->fresh, &s->work};
+    float **grids[] = {&s->density,      &s->flow_x,     &s->flow_y,        &s->fresh[0],
+                       &s->fresh[1],     &s->fresh[2],   &s->drag,          &s->rows.pivot,
+                       &s->rows.gain,    &s->rows.ratio, &s->columns.pivot, &s->columns.gain,
+                       &s->columns.ratio};
     for (int k = 0; k < TH_COUNT_OF(grids); ++k)
         *grids[k] = th_arena_alloc(&s->arena, count, sizeof(float));
     s->sums = th_arena_alloc(&s->arena, count, sizeof *s->sums);
@@ -177,6 +180,7 @@ static void take_note_of_walls(th_quickest *s, const th_world *world) {
         th_walls sized = th_walls_for(world->scene, walls, size);
         th_graph_update(&s->graphs[size], &sized);
     }
+    th_quickest_factor(s, world);
     for (int k = 0; k < s->field_count; ++k)
         if (s->fields[k].values) find_seeds(s, world, &s->fields[k]);
     s->graph_version = world->walls_version;
@@ -479,19 +483,17 @@ static bool directions(th_world *world, int model, int group, int target, int le
     const th_quickest *s = state_of(world);
     if (!s || !s->counted || !th_quickest_has(world, group)) return false;
     th_walls walls = th_walls_for(world->scene, th_world_walls(world), 0);
-    bool any = false;
     for (int k = 0; k < count; ++k) {
         const th_quick_mind open = {-1, 0u, 0.0f, 1e6f}; // sees every queue
         th_quick_choice choice =
             th_quick_choose(s, world->scene, &walls, target, 0, &open, level, points[k]);
         found[k] = th_v(0.0f, 0.0f);
-        if (choice.goal < 0) continue;
-        any = true;
+        if (choice.goal < 0) continue; // no way from there, such as off the ground
         found[k] = th_quick_way(s, &walls, th_quick_field_of(s, world->scene, choice.goal, 0),
                                 level, points[k])
                        .direction;
     }
-    return any;
+    return true;
 }
 
 static int statistics(const th_world *world, int model, th_model_value *values, int max) {
@@ -524,6 +526,7 @@ const th_model th_plan_quickest_model = {
     .name = "quickest",
     .doc = "the quickest way through the crowd as it moves, to the goal that is reached first",
     .source = "Kretz 2009; Treuille, Cooper, Popovic 2006; Ehtamo et al. 2010",
+    .is_default = true,
     .params = params,
     .param_count = TH_COUNT_OF(params),
     .fields = fields,
@@ -539,5 +542,6 @@ const th_model th_plan_quickest_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .weighs_ways = true,
     .spacing = spacing,
 };

@@ -40,9 +40,8 @@ TH_FORMULA float th_crowd_drag(float density) {
 
 // Speed over the free speed in a direction in which the crowd moves with `along`, in free speeds: 1 where the crowd walks my
 // way at my speed; Weidmann's speed where it stands; less where it comes towards me.
-TH_FORMULA float th_crowd_speed(float density, float along) {
-    float speed = 1.0f - th_crowd_drag(density) * (1.0f - th_clamp(along, -1.0f, 1.0f));
-    return th_max(speed, TH_QUICKEST_LEAST);
+TH_FORMULA float th_crowd_pace(float drag, float along) {
+    return th_max(1.0f - drag * (1.0f - th_clamp(along, -1.0f, 1.0f)), TH_QUICKEST_LEAST);
 }
 
 // How many people a metre of an exit lets out in a second, in bottleneck experiments (Seyfried et al. 2009). [1/(m s)]

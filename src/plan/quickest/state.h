@@ -19,7 +19,7 @@ enum {
 
 // Agents count where they will be after this time: the crowd that a field knows is one to two seconds old while the field is
 // in use. [s]
-#define TH_QUICKEST_AHEAD 0.75f
+#define TH_QUICKEST_AHEAD 1.5f
 
 // What agents add to a node, in parts of TH_QUICKEST_ONE: whole numbers, so that their order does not matter.
 enum { TH_QUICKEST_ONE = 1 << 16 };
@@ -45,6 +45,11 @@ typedef struct th_quick_lane {
     bool begun;
 } th_quick_lane;
 
+// Factors of the solution that spreads a count along lines of nodes, by node.
+typedef struct th_spread {
+    float *pivot, *gain, *ratio;
+} th_spread;
+
 typedef struct th_quickest {
     th_arena arena; // of all this
     th_nodes nodes;
@@ -54,7 +59,9 @@ typedef struct th_quickest {
     uint32_t *walkers;      // by target and size: agents on their way to it
     uint32_t *queue;        // by goal and bin: agents who chose it; a running sum once counted
     float *density, *flow_x, *flow_y; // by node: [1/m2], [m/s] times density
-    float *fresh, *work;              // by node, of the count
+    float *fresh[3];                  // by node: the same, of this count alone
+    float *drag;                      // by node: th_crowd_drag of the density
+    th_spread rows, columns;          // for the links as they are
     th_faces faces[TH_SIZE_MAX];
     th_quick_field *fields; // by goal and size; without values where no group wants them
     int field_count;
@@ -214,12 +221,16 @@ TH_BOTH static inline th_quick_choice th_quick_choose(const th_quickest *s, cons
     const th_target *goals = &scene->targets[target];
     th_quick_choice best = {-1, TH_UNREACHABLE};
     float least = TH_UNREACHABLE;
-    for (int k = 0; k < goals->goal_count; ++k) {
-        int goal = goals->goals[k];
+    for (int k = -1; k < goals->goal_count; ++k) {
+        if (k < 0 && mind->present < 0) continue;
+        int goal = k < 0 ? mind->present
+                         : goals->goals[k]; // the present one first: few others need a look
+        if (k >= 0 && goal == mind->present) continue;
         const th_quick_field *f = th_quick_field_of(s, scene, goal, size);
         if (!f->solved) continue;
         float value = th_quick_value(s, walls, f, level, p);
-        if (value >= TH_UNREACHABLE) continue;
+        if (value >= TH_UNREACHABLE || th_quick_time(s, scene, goal, value, false) >= least)
+            continue;
         bool seen =
             goal == mind->present || th_quick_sees(scene, walls, goal, level, p, mind->sight);
         if (!seen && mind->left & th_quick_bit(goal)) continue;
@@ -417,6 +428,8 @@ void th_quickest_advance(th_quickest *s, const th_world *world);
 
 // ---- crowd.c
 
+// How the links spread what is counted. After the graphs have changed.
+void th_quickest_factor(th_quickest *s, const th_world *world);
 // Sums to densities and flows, spread over the nodes around, and the cost of every face.
 void th_quickest_spread(th_quickest *s, const th_world *world);
 void th_quickest_make_faces(th_quickest *s, const th_world *world);

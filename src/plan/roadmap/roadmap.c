@@ -9,6 +9,7 @@
 
 static const float CELL = 1.0f; // [m]
 enum { CELLS_MAX = 250000, TRIED_MAX = 48, NEAREST_EDGES = 12, SECTORS = 16 };
+#define WORK_MAX INT64_C(1000000000)   // [nodes and walls looked at] to fill the cells: seconds
 static const float SECTOR_FROM = 4.0f; // [m] long edges, one per sector, keep long ways straight
 
 // ---- nearest first
@@ -153,22 +154,19 @@ void th_roadmap_update(th_roadmap *roadmap, const th_walls *walls) {
 
 // ---- cells
 
-static void size_cells(th_roadmap *roadmap) {
+// Cells of this size on all levels.
+static void lay_cells(th_roadmap *roadmap) {
     const th_nodes *lattice = roadmap->lattice;
-    int levels = lattice->scene->level_count;
-    for (roadmap->cell = CELL;; roadmap->cell *= 1.5f) {
-        roadmap->cell_count = 0;
-        roadmap->inverse_cell = 1.0f / roadmap->cell;
-        for (int l = 0; l < levels; ++l) {
-            const th_node_level *grid = &lattice->levels[l];
-            th_road_level *level = &roadmap->levels[l];
-            level->origin = grid->origin;
-            level->nx = (int)((float)grid->nx * lattice->spacing * roadmap->inverse_cell) + 1;
-            level->ny = (int)((float)grid->ny * lattice->spacing * roadmap->inverse_cell) + 1;
-            level->first = roadmap->cell_count;
-            roadmap->cell_count += level->nx * level->ny;
-        }
-        if (roadmap->cell_count <= CELLS_MAX) return;
+    roadmap->cell_count = 0;
+    roadmap->inverse_cell = 1.0f / roadmap->cell;
+    for (int l = 0; l < lattice->scene->level_count; ++l) {
+        const th_node_level *grid = &lattice->levels[l];
+        th_road_level *level = &roadmap->levels[l];
+        level->origin = grid->origin;
+        level->nx = (int)((float)grid->nx * lattice->spacing * roadmap->inverse_cell) + 1;
+        level->ny = (int)((float)grid->ny * lattice->spacing * roadmap->inverse_cell) + 1;
+        level->first = roadmap->cell_count;
+        roadmap->cell_count += level->nx * level->ny;
     }
 }
 
@@ -178,11 +176,20 @@ static th_vec2 cell_place(const th_roadmap *roadmap, const th_road_level *grid, 
                 grid->origin.y + ((float)row + t) * roadmap->cell);
 }
 
-// A cell may lie on both sides of a wall, so the list takes turns between four places in it.
-static void fill_cell(th_roadmap *roadmap, const th_walls *walls, int level, int column, int row) {
+// Walls that a look along a metre meets, on average over the level's ground.
+static float walls_along_metre(const th_walls *walls, int level) {
+    const th_wall_grid *grid = &walls->grids[level];
+    float cells = (float)(grid->nx * grid->ny);
+    return cells > 0.0f ? (float)grid->start[grid->nx * grid->ny] / (cells * grid->reach) : 0.0f;
+}
+
+// A cell may lie on both sides of a wall, so the list takes turns between four places in it. Returns what that cost
+// [nodes and walls looked at].
+static int64_t fill_cell(const th_roadmap *roadmap, const th_walls *walls, int level, int column,
+                         int row, th_road_cell *cell) {
     const th_scene *scene = roadmap->lattice->scene;
     const th_road_level *grid = &roadmap->levels[level];
-    th_road_cell *cell = &roadmap->cells[grid->first + row * grid->nx + column];
+    float crowded = walls_along_metre(walls, level), cost = 0.0f;
     for (int k = 0; k < TH_ROAD_NEAR; ++k) cell->near[k] = -1;
     th_near_nodes near = {.count = -1}; // looked for once there is ground in the cell
     int filled = 0;
@@ -190,28 +197,56 @@ static void fill_cell(th_roadmap *roadmap, const th_walls *walls, int level, int
         th_vec2 p = cell_place(roadmap, grid, column, row, quarter & 1 ? 0.75f : 0.25f,
                                quarter & 2 ? 0.75f : 0.25f);
         if (!th_scene_walkable(scene, level, p)) continue;
-        if (near.count < 0)
+        if (near.count < 0) {
             near = nodes_around(roadmap, level, cell_place(roadmap, grid, column, row, 0.5f, 0.5f),
                                 -1);
+            cost += (float)roadmap->count;
+        }
         int left_for_others = 3 - quarter, limit = TH_ROAD_NEAR - left_for_others;
         if (limit > filled + 5) limit = filled + 5;
         for (int i = 0; i < near.count && filled < limit; ++i) {
             bool present = false;
             for (int k = 0; k < filled; ++k) present |= cell->near[k] == near.node[i];
+            if (present) continue;
             const th_road_node *node = &roadmap->nodes[near.node[i]];
-            if (present || !th_in_sight(scene, walls, level, p, node->level, node->position))
-                continue;
-            cell->near[filled++] = near.node[i];
+            cost += 8.0f + crowded * sqrtf(near.distance2[i]);
+            if (th_in_sight(scene, walls, level, p, node->level, node->position))
+                cell->near[filled++] = near.node[i];
         }
+    }
+    return (int64_t)cost;
+}
+
+// What filling all cells would cost, from one cell in SAMPLED.
+static int64_t cost_of_cells(const th_roadmap *roadmap, const th_walls *walls) {
+    enum { SAMPLED = 101 };
+    int64_t cost = 0;
+    for (int l = 0; l < roadmap->lattice->scene->level_count; ++l) {
+        const th_road_level *grid = &roadmap->levels[l];
+        th_road_cell cell;
+        for (int c = SAMPLED / 2; c < grid->nx * grid->ny; c += SAMPLED)
+            cost += SAMPLED * fill_cell(roadmap, walls, l, c % grid->nx, c / grid->nx, &cell);
+    }
+    return cost;
+}
+
+// As small as number and work allow.
+static void size_cells(th_roadmap *roadmap, const th_walls *walls) {
+    for (roadmap->cell = CELL;; roadmap->cell *= 1.5f) {
+        lay_cells(roadmap);
+        if (roadmap->cell_count > CELLS_MAX) continue;
+        if (cost_of_cells(roadmap, walls) <= WORK_MAX) return;
     }
 }
 
 static void fill_cells(th_roadmap *roadmap, const th_walls *walls) {
     for (int l = 0; l < roadmap->lattice->scene->level_count; ++l) {
+        const th_road_level *grid = &roadmap->levels[l];
 #pragma omp parallel for num_threads(roadmap->front_count) schedule(dynamic, 4)
-        for (int row = 0; row < roadmap->levels[l].ny; ++row)
-            for (int column = 0; column < roadmap->levels[l].nx; ++column)
-                fill_cell(roadmap, walls, l, column, row);
+        for (int row = 0; row < grid->ny; ++row)
+            for (int column = 0; column < grid->nx; ++column)
+                fill_cell(roadmap, walls, l, column, row,
+                          &roadmap->cells[grid->first + row * grid->nx + column]);
     }
 }
 
@@ -251,7 +286,7 @@ th_roadmap *th_roadmap_create(const th_nodes *lattice, const th_walls *walls,
     uint8_t *all_open = th_alloc(memory, (size_t)scene->door_count, 1);
     th_walls open_walls = th_walls_of(scene, all_open);
     bool done = roadmap && all_open && th_roadmap_place(roadmap, &open_walls);
-    if (done) size_cells(roadmap);
+    if (done) size_cells(roadmap, &open_walls);
     done = done && allocate(roadmap, scene->level_count);
     if (done) {
         for (int i = 0; i < roadmap->count; ++i) connect_nearest(roadmap, &open_walls, i);

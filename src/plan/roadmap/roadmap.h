@@ -55,7 +55,7 @@ void th_roadmap_destroy(th_roadmap *roadmap);
 // Edges and table for the walls as they stand now; the nodes stay. Allocates nothing.
 void th_roadmap_update(th_roadmap *roadmap, const th_walls *walls);
 
-// What a query did, for tests of its cost; may be NULL.
+// The work of a query, for tests of its cost; may be NULL.
 typedef struct th_road_work {
     int pairs, sights;
 } th_road_work;

@@ -1,4 +1,4 @@
-// Straight to the goal; the way is found in plan/plan.c. SPDX-License-Identifier: Apache-2.0
+// Straight to the goal; plan/preferred.h finds the way. SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 
 const th_model th_plan_straight_model = {
