@@ -70,13 +70,20 @@ fuzz: ci-deps ## fuzz everything that takes bytes, a minute each (SECONDS_EACH=n
 install: everything ## install program, library and headers (DESTDIR, CMAKE_FLAGS=-DCMAKE_INSTALL_PREFIX=...)
 	cmake --install build
 
+.PHONY: wasm
+wasm: build ## the engine for pages without a server: studio/dist/app.html, and `throng export --app`
+	@tools/install-deps --wasm
+	tools/wasm
+	cd studio && node build.mjs --engine
+	@$(call cmake,release,build) --target throng
+
 .PHONY: package
 package: deps ## Debian packages and the source archive, in build/package
 	@tools/install-deps --package
 	tools/package
 
 clean: ## remove every build folder that make makes
-	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz build-arm64
+	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz build-arm64 build-compiled build-wasm
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12

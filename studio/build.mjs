@@ -5,6 +5,7 @@ import { build } from "esbuild";
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const at = (...parts) => join(here, ...parts);
@@ -73,6 +74,44 @@ if (process.argv.includes("--tests")) {
         outExtension: { ".js": ".mjs" },
         logLevel: "warning",
     });
+} else if (process.argv.includes("--engine")) {
+    // The crowd in the browser: dist/engine.gz, which `throng export --app` puts into a page, build/headless.mjs for Node, and
+    // dist/app.html, a page that starts with a template. build-wasm/throng.wasm is there (tools/wasm).
+    const common = {
+        bundle: true,
+        minify: true,
+        loader: { ".wasm": "binary" },
+        define: { ...define, "import.meta.url": '"file:///"' },
+        external: ["module", "node:*", "fs", "path", "url"],
+        target: ["es2022", "firefox115", "chrome110"],
+        legalComments: "none",
+        logLevel: "error",
+    };
+    const worker = await build({ ...common, entryPoints: [at("src", "worker.ts")], write: false, format: "iife" });
+    await build({
+        ...common,
+        define,
+        platform: "node",
+        entryPoints: [at("src", "headless.ts")],
+        format: "esm",
+        outfile: at("build", "headless.mjs"),
+    });
+    const packed = gzipSync(worker.outputFiles[0].contents, { level: 9 });
+    mkdirSync(at("dist"), { recursive: true });
+    writeFileSync(at("dist", "engine.gz"), packed);
+    const scene = readFileSync(at("..", "scenes", "templates", "concourse.json"), "utf8");
+    const element = (id, content) =>
+        `<script id="${id}" type="application/octet-stream;base64">${content.toString("base64")}</script>\n`;
+    const page = readFileSync(at("dist", "index.html"), "utf8"),
+        end = page.lastIndexOf("</body>");
+    writeFileSync(
+        at("dist", "app.html"),
+        page.slice(0, end) +
+            element("throng-scene", gzipSync(Buffer.from(scene))) +
+            element("throng-engine", packed) +
+            page.slice(end),
+    );
+    console.log(`studio engine: ${(packed.length / 1000).toFixed(0)} kB gzipped`);
 } else {
     const bundle = async (entry) => {
         const result = await build({

@@ -65,6 +65,10 @@ export class App implements Listener, EditorHost {
     person = new PersonPanel(
         () => this.inspect(-1, 0),
         () => (this.following = !this.following),
+        (field, value) => {
+            const { person, world } = this.inspection ?? { person: 0, world: 0 };
+            this.edit({ kind: "person", person, world, field, value }, "Person changed");
+        },
     );
     panels: Record<string, HTMLElement> = {
         view: this.looks.viewPanel,
@@ -180,6 +184,7 @@ export class App implements Listener, EditorHost {
 
     hello(registry: Registry): void {
         this.registry = registry;
+        this.charts.references = registry.references;
         declareSections(registry.sections);
         this.toolbar.fill();
         this.controls.defineKeys();

@@ -22,13 +22,6 @@ export interface ChartSpec {
     limit?: { y: number; label: string };
 }
 
-// Weidmann 1993: speed on the level at a density [1/m2] -> [m/s]; as src/formula/weidmann.h.
-export function weidmann(density: number): number {
-    if (!(density > 0)) return 1.34;
-    if (density >= 5.4) return 0;
-    return 1.34 * (1 - Math.exp(-1.913 * (1 / density - 1 / 5.4)));
-}
-
 // Keeps at most `most` points of a growing series: every second one goes when it is full. The last is always kept.
 export function thin(series: { x: number[]; y: number[] }, most = 1200): void {
     if (series.x.length <= most) return;

@@ -12,6 +12,7 @@ import type {
     Model,
     People,
     Raster,
+    References,
     Registry,
     Ring,
     Scene,
@@ -68,6 +69,14 @@ function decodeSections(value: unknown): SceneList[] {
         }));
 }
 
+function decodeReferences(given: Json): References {
+    const rows = Array.isArray(given.weidmann) ? (given.weidmann as unknown[]) : [];
+    return {
+        weidmann: rows.map((row) => (Array.isArray(row) ? [num(row[0]), num(row[1])] : [0, 0])),
+        congestion: num(given.congestion, 4),
+    };
+}
+
 export function decodeHello(event: Json): Registry {
     const models = list(event.models).map((m): Model => ({
         stage: text(m.stage) as Stage,
@@ -102,6 +111,7 @@ export function decodeHello(event: Json): Registry {
             description: text(t.description),
         })),
         sections: decodeSections(event.sections),
+        references: decodeReferences(record(event.references)),
     };
 }
 

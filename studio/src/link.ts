@@ -39,6 +39,45 @@ type SocketLike = Pick<WebSocket, "send" | "close" | "readyState" | "binaryType"
     onmessage: ((event: MessageEvent) => void) | null;
 };
 
+// A Worker that speaks as the server does (worker.ts).
+export class WorkerSocket implements SocketLike {
+    readyState: WebSocket["readyState"] = 0;
+    binaryType: BinaryType = "arraybuffer";
+    onopen: ((event: Event) => void) | null = null;
+    onclose: ((event: CloseEvent) => void) | null = null;
+    onmessage: ((event: MessageEvent) => void) | null = null;
+
+    constructor(
+        private worker: Worker,
+        scene: string,
+        listener: Listener,
+    ) {
+        worker.onmessage = (event: MessageEvent<string | ArrayBuffer | { open?: boolean; fault?: string }>) => {
+            const data = event.data;
+            if (typeof data === "string" || data instanceof ArrayBuffer) {
+                this.onmessage?.(event as MessageEvent);
+                return;
+            }
+            if (data.fault) {
+                listener.status("lost", data.fault);
+                return;
+            }
+            this.readyState = 1;
+            this.onopen?.(new Event("open"));
+        };
+        worker.onerror = (event) => listener.status("lost", `The crowd in this page has stopped: ${event.message}`);
+        worker.postMessage({ scene, name: "scene.json" });
+    }
+
+    send(text: string | ArrayBufferLike | Blob | ArrayBufferView): void {
+        this.worker.postMessage(text);
+    }
+
+    close(): void {
+        this.worker.terminate();
+    }
+}
+
 export class LiveLink implements Link {
     readonly offline = false;
     private socket: SocketLike;

@@ -1,7 +1,8 @@
-// Starts the page: a recording inside the page is played, otherwise the server that sent the page is asked.
+// Starts the page: a recording inside the page is played, a crowd inside it runs in a Worker, otherwise the server that sent
+// the page is asked.
 // SPDX-License-Identifier: Apache-2.0
 import { App } from "./app";
-import { LiveLink } from "./link";
+import { LiveLink, WorkerSocket } from "./link";
 import { OfflineLink, parseMessages, unpack } from "./offline";
 
 async function start(): Promise<void> {
@@ -18,6 +19,15 @@ async function start(): Promise<void> {
         } catch (error) {
             app.status("lost", `The recording in this file cannot be read: ${String(error)}`);
         }
+        return;
+    }
+    const engine = document.getElementById("throng-engine")?.textContent,
+        scene = document.getElementById("throng-scene")?.textContent;
+    if (engine && scene) {
+        const read = async (packed: string) => new TextDecoder().decode(await unpack(packed));
+        const script = new Blob([await read(engine)], { type: "text/javascript" }),
+            text = await read(scene);
+        app.link = new LiveLink(app, () => new WorkerSocket(new Worker(URL.createObjectURL(script)), text, app));
         return;
     }
     const token = new URLSearchParams(location.search).get("token") ?? "";

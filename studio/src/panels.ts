@@ -1,10 +1,22 @@
 // The panels at the right: what is shown, models with their parameters, charts, findings, one person.
 // SPDX-License-Identifier: Apache-2.0
 import { button, clear, clock, grouped, h, short, unitText, withUnit, words } from "./dom";
-import { Chart, thin, weidmann, type Series } from "./charts";
+import { Chart, thin, type Series } from "./charts";
 import { css } from "./colours";
 import { roleColours } from "./plan";
-import type { ChartRow, Choice, Finding, Inspection, Model, Param, Registry, Scene, Stage } from "./types";
+import type {
+    ChartRow,
+    Choice,
+    Fact,
+    Finding,
+    Inspection,
+    Model,
+    Param,
+    References,
+    Registry,
+    Scene,
+    Stage,
+} from "./types";
 import { STAGES } from "./types";
 import type { Json } from "./decode";
 
@@ -314,6 +326,7 @@ export class ChartsPanel {
     private areas = new Chart();
     private diagram = new Chart(210);
     private asked = 0;
+    references: References = { weidmann: [], congestion: 4 };
     until = Infinity; // a scrubbed or replayed moment hides what comes later
 
     constructor() {
@@ -422,18 +435,20 @@ export class ChartsPanel {
             title: "Density of areas",
             xLabel: "time [s]",
             yLabel: "[1/m²]",
-            limit: { y: 4, label: "4: congestion, IMO" },
+            limit: { y: this.references.congestion, label: `${this.references.congestion}: congestion, IMO` },
             series: worlds.flatMap((history, w) =>
                 scene.areas
                     .slice(0, 6)
                     .map((area, k) => this.series(w, k, tag(area.id, w), (i) => history.areas[i][k])),
             ),
         });
-        const curve: Series = { name: "Weidmann 1993", x: [], y: [], dash: true, colour: 5 };
-        for (let d = 0.02; d <= 5.4; d += 0.1) {
-            curve.x.push(d);
-            curve.y.push(weidmann(d));
-        }
+        const curve: Series = {
+            name: "Weidmann 1993",
+            x: this.references.weidmann.map((point) => point[0]),
+            y: this.references.weidmann.map((point) => point[1]),
+            dash: true,
+            colour: 5,
+        };
         this.diagram.show({
             title: "Speed against density",
             xLabel: "density [1/m²]",
@@ -479,12 +494,23 @@ export class FindingsPanel {
     }
 }
 
+// "bits: 1 knows all, 4 trained" -> [[1, "knows all"], [4, "trained"]]: a field whose bits are words.
+export function bitsOf(doc: string | undefined): [number, string][] {
+    if (!doc?.startsWith("bits: ")) return [];
+    return doc
+        .slice(6)
+        .split(", ")
+        .map((word) => /^(\d+) (.+)$/.exec(word))
+        .flatMap((found) => (found ? [[Number(found[1]), found[2]] as [number, string]] : []));
+}
+
 export class PersonPanel {
     readonly element = h("div", { className: "panel" });
 
     constructor(
         private leave: () => void,
         private follow: () => boolean,
+        private change: (field: string, value: number) => void,
     ) {
         this.show(null);
     }
@@ -509,16 +535,14 @@ export class PersonPanel {
         const roles = [...new Set(inspection.drawing.map((mark) => mark.role ?? "").filter(Boolean))],
             colours = roleColours(inspection.drawing);
         const existing = this.element.querySelector("dl");
+        if (existing?.contains(document.activeElement) && this.element.dataset.person === String(inspection.person))
+            return; // a value is being typed
         const facts = h(
             "dl",
             { className: "facts" },
             ...inspection.facts.flatMap((fact) => [
                 h("dt", { title: fact.doc }, words(fact.name)),
-                h(
-                    "dd",
-                    {},
-                    typeof fact.value === "number" ? withUnit(short(fact.value), fact.unit) : String(fact.value),
-                ),
+                h("dd", {}, ...this.valueOf(fact)),
             ]),
         );
         const legend = h(
@@ -554,6 +578,47 @@ export class PersonPanel {
             h("h3", {}, "Drawn in the plan"),
             legend,
         );
+    }
+
+    // A text; what a model keeps of the person can be changed: a number, or a box per bit.
+    private valueOf(fact: Fact): (Node | string)[] {
+        const { field, value } = fact;
+        if (typeof value !== "number") return [value];
+        if (!field) return [withUnit(short(value), fact.unit)];
+        const bits = bitsOf(fact.doc);
+        const label = `${words(fact.name)} of this person`;
+        if (bits.length > 0)
+            return bits.map(([bit, word]) =>
+                h(
+                    "label",
+                    { className: "bit" },
+                    h("input", {
+                        type: "checkbox",
+                        checked: (value & bit) !== 0,
+                        onchange: (event: Event) => {
+                            const on = (event.target as HTMLInputElement).checked;
+                            (event.target as HTMLInputElement).blur();
+                            this.change(field, on ? value | bit : value & ~bit);
+                        },
+                    }),
+                    word,
+                ),
+            );
+        return [
+            h("input", {
+                type: "number",
+                step: "any",
+                value: short(value),
+                "aria-label": label,
+                onchange: (event: Event) => {
+                    const input = event.target as HTMLInputElement;
+                    input.blur();
+                    if (input.value !== "" && Number.isFinite(Number(input.value)))
+                        this.change(field, Number(input.value));
+                },
+            }),
+            fact.unit ? ` ${fact.unit}` : "",
+        ];
     }
 }
 

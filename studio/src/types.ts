@@ -69,6 +69,13 @@ export interface Registry {
     phases: string[];
     templates: Template[];
     sections: SceneList[]; // that models declare
+    references: References;
+}
+
+// What the charts compare with: speed [m/s] by density [1/m2], and the density of congestion [1/m2].
+export interface References {
+    weidmann: [number, number][];
+    congestion: number;
 }
 
 export type Box = [number, number, number, number];
@@ -259,13 +266,20 @@ export interface Mark {
     scale?: string;
     of?: number; // the person it goes with
 }
+export interface Fact {
+    name: string;
+    value: number | string;
+    unit?: string;
+    doc?: string;
+    field?: string; // for the edit `person`
+}
 export interface Inspection {
     world: number;
     person: number;
     gone: boolean;
     level: number;
     place: [number, number];
-    facts: { name: string; value: number | string; unit?: string; doc?: string }[];
+    facts: Fact[];
     drawing: Mark[];
 }
 export interface Finding {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readAddress, writeAddress, SHOWN } from "../src/address";
-import { thin, weidmann } from "../src/charts";
+import { thin } from "../src/charts";
 import { CATEGORIES, MAPS, roundUp, sample, table, ticks, type Rgb } from "../src/colours";
 import { decodeHello, decodePeople, decodeRaster, decodeScene, decodeVectors, frameFault } from "../src/decode";
 import { clock, grouped, short, unitText } from "../src/dom";
@@ -12,7 +12,7 @@ import { keyName } from "../src/keys";
 import * as wire from "../src/layout";
 import { LiveLink, type Listener } from "../src/link";
 import { frameAt, mapAt, parseMessages, unpack } from "../src/offline";
-import { sliderRange } from "../src/panels";
+import { bitsOf, sliderRange } from "../src/panels";
 import { pointsNow, roleColours } from "../src/plan";
 import { moveShape, reshape, shapeHandles, shapePoints, thinned } from "../src/shapes";
 import { colourOf, declareSections, LISTS, TOOLS } from "../src/tools";
@@ -226,10 +226,24 @@ test("keys are named by their character", () => {
     assert.equal(keyName({ key: "PageUp", ctrlKey: false, metaKey: false }), "PageUp");
 });
 
-test("Weidmann's curve has his three numbers", () => {
-    near(weidmann(0), 1.34);
-    near(weidmann(5.4), 0);
-    near(weidmann(1), 1.34 * (1 - Math.exp(-1.913 * (1 - 1 / 5.4))));
+test("the charts' references come from the program", () => {
+    const given = decodeHello({
+        references: {
+            weidmann: [
+                [0, 1.34],
+                [5.4, 0],
+            ],
+            congestion: 4.5,
+        },
+    }).references;
+    assert.deepEqual(given, {
+        weidmann: [
+            [0, 1.34],
+            [5.4, 0],
+        ],
+        congestion: 4.5,
+    });
+    assert.deepEqual(decodeHello({}).references.weidmann, []);
 });
 
 test("long series are thinned and keep their last point", () => {
@@ -574,6 +588,16 @@ test("requests are answered by number, and all of them when the connection is lo
     globalThis.setTimeout = close;
     assert.equal((await first).ok, false);
     assert.deepEqual(seen, ["state", "1 people", "lost"]);
+});
+
+test("bits of a field have words", () => {
+    assert.deepEqual(bitsOf("bits: 1 knows all, 16 anxious, 512 was told the way"), [
+        [1, "knows all"],
+        [16, "anxious"],
+        [512, "was told the way"],
+    ]);
+    assert.deepEqual(bitsOf("level, 0 to 1"), []);
+    assert.deepEqual(bitsOf(undefined), []);
 });
 
 test("marks go with their people, and every role has a colour of its own", () => {
