@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core.h"
 #include "draw/plan_drawing.h"
-#include "observe/kernel.h"
+#include "observe/density.h"
 #include <math.h>
 #include <stdlib.h>
 

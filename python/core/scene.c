@@ -7,15 +7,15 @@ PyTypeObject *scene_type;
 
 static th_scene *scene_of(PyObject *object) { return ((SceneObject *)object)->scene; }
 
-// Scene(text or None, path, base_dir or None, overrides, no_files): JSON text, or the file at path.
+// Scene(text or None, path, base_dir or None, overrides, no_files, allow_links): JSON text, or the file at path.
 static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     const char *text, *path, *base;
     Py_ssize_t length, base_length;
     PyObject *overrides;
-    int no_files, count;
+    int no_files, allow_links, count;
     (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "z#yz#O!p", &text, &length, &path, &base, &base_length,
-                          &PyList_Type, &overrides, &no_files))
+    if (!PyArg_ParseTuple(arguments, "z#yz#O!pp", &text, &length, &path, &base, &base_length,
+                          &PyList_Type, &overrides, &no_files, &allow_links))
         return NULL;
     const char **sets = core_texts(overrides, &count);
     if (!sets) return NULL;
@@ -23,6 +23,7 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywo
     options.overrides = sets;
     options.override_count = count;
     options.no_files = no_files;
+    options.allow_links = allow_links;
     th_scene *scene = NULL;
     th_error error = {0};
     th_result result;

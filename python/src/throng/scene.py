@@ -29,14 +29,14 @@ class Scene:
 
     ``Scene("door.json")`` reads a file, ``Scene({...})`` takes a dictionary with the same keys
     (docs/scene-format.md), ``Scene()`` begins an empty plane to be filled with :meth:`add`. ``set`` changes values by
-    their paths: ``Scene("door.json", set={"groups.0.count": 400})``. A scene that is not valid raises
-    :class:`throng.Error`, which names the place.
+    their paths: ``Scene("door.json", set={"groups.0.count": 400})``. Linked files lie beside the scene; ``allow_links``
+    lets it read others. A scene that is not valid raises :class:`throng.Error`, which names the place.
     """
 
     def __init__(self, source: Union[None, str, "os.PathLike[str]", Mapping[str, Any]] = None, *,
                  set: Optional[Mapping[str, Any]] = None, base: Union[None, str, "os.PathLike[str]"] = None,
-                 name: str = "scene", files: bool = True) -> None:
-        self._files = files
+                 name: str = "scene", files: bool = True, allow_links: bool = False) -> None:
+        self._files, self._allow_links = files, allow_links
         if source is None or isinstance(source, Mapping):
             self.document: Dict[str, Any] = copy.deepcopy(dict(source if source is not None else {"name": name}))
             self.base = os.fspath(base) if base is not None else None
@@ -48,12 +48,12 @@ class Scene:
             path = os.fspath(source)
             self.base = os.path.dirname(os.path.abspath(path))
             self._name = path
-            self._core = _core.Scene(None, os.fsencode(path), None, _overrides(set), not files)
+            self._core = _core.Scene(None, os.fsencode(path), None, _overrides(set), not files, allow_links)
             self.document = json.loads(_core.overridden(os.fsencode(path), _overrides(set)))
 
     def _compile(self, document: Mapping[str, Any]) -> _core.Scene:
         base = os.fsencode(self.base) if self.base is not None else None
-        return _core.Scene(json.dumps(document), self._name.encode(), base, [], not self._files)
+        return _core.Scene(json.dumps(document), self._name.encode(), base, [], not self._files, self._allow_links)
 
     # ---- building
 
