@@ -75,7 +75,7 @@ static void assert_same_without_geos(blob from, uint64_t hash) {
     int file = mkstemp(path);
     assert_true(file >= 0 && write(file, from.bytes, from.size) == (ssize_t)from.size);
     close(file);
-    snprintf(command, sizeof command, "%s %s %d 7", TH_COMPILED_ONLY_PROGRAM, path, STEPS);
+    snprintf(command, sizeof command, "'%s' %s %d 7", TH_COMPILED_ONLY_PROGRAM, path, STEPS);
     FILE *out = popen(command, "r");
     assert_non_null(out);
     if (!fgets(line, sizeof line, out)) line[0] = '\0';
