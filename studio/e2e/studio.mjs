@@ -75,7 +75,7 @@ test("a wall drawn in the way slows the flow, and undo takes it away", () =>
     withRoom(async (studio) => {
         const free = (await studio.stepped(220)).worlds[0].left;
         assert.ok(free > 10, `${free} left without the wall`);
-        await studio.ask("restart");
+        await studio.restart();
         await studio.tool("wall");
         await studio.drag(15, 0, 15, 9.2);
         const drawn = () => window.studio.scenes[0].levels[0].walls.slice(-4);
@@ -87,11 +87,11 @@ test("a wall drawn in the way slows the flow, and undo takes it away", () =>
         await studio.shot("wall");
         await studio.page.keyboard.press("Control+z");
         await studio.wait(() => window.studio.state.undo === 0 && window.studio.state.redo === 1);
-        await studio.ask("restart");
+        await studio.restart();
         assert.equal((await studio.stepped(220)).worlds[0].left, free, "as before the wall");
         await studio.page.keyboard.press("Control+y");
         await studio.wait(() => window.studio.state.undo === 1);
-        await studio.ask("restart");
+        await studio.restart();
         // Now part of the compiled plan, no longer of the running world: the planner's grid meets the wall elsewhere, and ways
         // differ by up to 0.13 m. Over ten seeds 16.3 people get past the live wall and 16.1 past the compiled one.
         const again = (await studio.stepped(220)).worlds[0].left;
@@ -102,7 +102,7 @@ test("a door shut by a click sends all people to the other", () =>
     withRoom(async (studio) => {
         const both = (await studio.stepped(200)).worlds[0].doors;
         assert.ok(both[0][0] + both[0][1] > 3 && both[1][0] + both[1][1] > 3, `both doors are used: ${both}`);
-        await studio.ask("restart");
+        await studio.restart();
         await studio.click(10, 3);
         await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === false);
         const shut = (await studio.stepped(300)).worlds[0];
@@ -205,11 +205,11 @@ test("an edited scene saves and reloads to the same hash", () =>
         const saved = JSON.parse(readFileSync(path, "utf8"));
         assert.equal(saved.groups.length, 2);
         assert.equal(saved.measure.lines.length, 1);
-        await studio.ask("restart");
+        await studio.restart();
         const first = (await studio.stepped(50)) && (await studio.ask("hash"));
         await studio.page.setInputFiles("#file", path);
         await studio.wait(() => window.studio.state.worlds[0].step === 0);
-        await studio.ask("restart");
+        await studio.restart();
         const second = (await studio.stepped(50)) && (await studio.ask("hash"));
         assert.equal(second.hash, first.hash);
         run("check", path);

@@ -244,6 +244,13 @@ export class Studio {
         return reply;
     }
 
+    // A paused crowd at its start. The state that says so may come after the reply: without the wait, `stepped` could take the
+    // state of the run before for its own.
+    async restart() {
+        await this.ask("restart");
+        await this.wait(() => window.studio.state.worlds.every((world) => world.step === 0));
+    }
+
     async state() {
         return this.page.evaluate(() => window.studio.state);
     }
