@@ -100,13 +100,14 @@ typedef struct th_bench_table_def {
     bool full; // also the largest crowds
     int threads;
     th_backend backend;
-    const char *csv; // NULL: none
-    bool quiet;      // no progress on stderr
+    const char *csv;     // NULL: none
+    const char *compare; // a table that was written as `csv` before: ratios to its rows; NULL: none
+    bool quiet;          // no progress on stderr
 } th_bench_table_def;
 
 // Both print; the error names what could not be measured, its path the option that was wrong.
 th_result th_bench_table(const th_bench_table_def *def, th_error *error);
-th_result th_bench_one(const th_bench_case *what, bool json, th_error *error);
+th_result th_bench_one(const th_bench_case *what, const char *compare, bool json, th_error *error);
 
 // ---- cost per person against the size of the crowd and the number of threads, as a table and a plot
 // Without a model it compares uic and orca, as figure 8 of Narain et al. 2009 does.

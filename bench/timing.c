@@ -490,10 +490,89 @@ static th_result write_csv(const th_bench_case *cases, const json_t *rows, const
                         "the table could not be written; free space or choose another --csv");
 }
 
+// ---- an earlier table beside the new figures
+
+enum { EARLIER_COLUMNS = 64 };
+
+// Cuts a line at its commas; returns how many cells there are.
+static int cut(char *line, char **cells) {
+    int count = 0;
+    for (char *cell = strsep(&line, ","); cell && count < EARLIER_COLUMNS;
+         cell = strsep(&line, ","))
+        cells[count++] = cell;
+    return count;
+}
+
+// The rows of a table that --csv wrote, as objects whose values are text.
+static json_t *rows_of_table(char *text) {
+    char *names[EARLIER_COLUMNS], *cells[EARLIER_COLUMNS];
+    char *head = strsep(&text, "\n");
+    int columns_there = cut(head, names);
+    json_t *rows = json_array();
+    for (char *line; (line = strsep(&text, "\n"));) {
+        int count = cut(line, cells);
+        if (count != columns_there) continue;
+        json_t *row = json_object();
+        for (int k = 0; k < count; ++k) json_object_set_new(row, names[k], json_string(cells[k]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+// NULL with an error when the file is no such table.
+static json_t *read_earlier(const char *path, th_error *error) {
+    size_t size = 0;
+    char *text = th_file_content(path, &size, error);
+    if (!text) return NULL;
+    json_t *rows = rows_of_table(text);
+    free(text);
+    const json_t *first = json_array_get(rows, 0);
+    if (json_object_get(first, "ms_per_step") && json_object_get(first, "hash")) return rows;
+    json_decref(rows);
+    th_file_fail(error, path,
+                 "is no table of `throng bench --csv`: it lacks a row with "
+                 "ms_per_step and hash; give one that --csv wrote");
+    return NULL;
+}
+
+static const char *text_of(const json_t *row, const char *name) {
+    const char *text = json_string_value(json_object_get(row, name));
+    return text ? text : "";
+}
+
+// Was the row measured under the same conditions? A table without the step had the bench's.
+static bool is_same_case(const json_t *old, const json_t *row) {
+    static const char *const words[] = {"scene", "model", "behave", "device"};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; ++k)
+        if (strcmp(text_of(old, words[k]), text_of(row, words[k])) != 0) return false;
+    double step = text_of(old, "step")[0] ? atof(text_of(old, "step")) : TH_BENCH_STEP;
+    return atof(text_of(old, "agents")) == real_of(row, "agents") &&
+           atof(text_of(old, "threads")) == real_of(row, "threads") &&
+           fabs(step - real_of(row, "step")) < 1e-6;
+}
+
+// Faster is below 1. The hash tells whether the same steps were timed.
+static void print_compared(const json_t *earlier, const char *path, const json_t *row) {
+    size_t k;
+    json_t *old;
+    json_array_foreach(earlier, k, old) {
+        if (!is_same_case(old, row)) continue;
+        double ms = atof(text_of(old, "ms_per_step")),
+               least = atof(text_of(old, "ms_per_step_min"));
+        printf("         %.2f times the %.4g ms of %s (least: %.2f times), %s hash\n",
+               real_of(row, "ms_per_step") / ms, ms, path, real_of(row, "ms_per_step_min") / least,
+               strcmp(text_of(old, "hash"), text_of(row, "hash")) == 0 ? "the same" : "another");
+        return;
+    }
+    printf("         no row of %s has this scene, model, size, step and number of threads\n", path);
+}
+
 th_result th_bench_table(const th_bench_table_def *def, th_error *error) {
     th_bench_case cases[CASES_MOST];
     int count = list_cases(cases, def->full, def->threads, def->backend), i = 0;
     bool tell = !def->quiet && isatty(STDERR_FILENO);
+    json_t *earlier = def->compare ? read_earlier(def->compare, error) : NULL;
+    if (def->compare && !earlier) return error->code;
     json_t *rows = json_array();
     print_head(&cases[0]);
     for (; i < count; ++i) {
@@ -504,25 +583,34 @@ th_result th_bench_table(const th_bench_table_def *def, th_error *error) {
         if (tell) fputs("\r\033[K", stderr);
         if (!row) break;
         print_row(&cases[i], row);
+        if (earlier) print_compared(earlier, def->compare, row);
         fflush(stdout);
         json_array_append_new(rows, row);
     }
     th_result result = i == count ? TH_OK : error->code;
     if (result == TH_OK && def->csv) result = write_csv(cases, rows, def->csv, error);
+    json_decref(earlier);
     json_decref(rows);
     return result;
 }
 
-th_result th_bench_one(const th_bench_case *what, bool json, th_error *error) {
+th_result th_bench_one(const th_bench_case *what, const char *compare, bool json, th_error *error) {
+    json_t *earlier = compare ? read_earlier(compare, error) : NULL;
+    if (compare && !earlier) return error->code;
     json_t *object = measure_case(what, false, error);
-    if (!object) return error->code;
+    if (!object) {
+        json_decref(earlier);
+        return error->code;
+    }
     if (json) {
         json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
         putchar('\n');
     } else {
         print_head(what);
         print_row(what, object);
+        if (earlier) print_compared(earlier, compare, object);
     }
+    json_decref(earlier);
     json_decref(object);
     return TH_OK;
 }

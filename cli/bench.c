@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct bench_settings {
-    const char *scene, *model, *behave, *filter, *device, *csv, *out, *scaling, *cells;
+    const char *scene, *model, *behave, *filter, *device, *csv, *compare, *out, *scaling, *cells;
     th_backend backend; // of `device`
     long long agents, threads, seed;
     double step, limit, wall;
@@ -24,7 +24,12 @@ static int conclude(const th_command *command, th_result result, th_error *error
 }
 
 static int run_table(const th_command *command, const bench_settings *s) {
-    const th_bench_table_def def = {s->full, (int)s->threads, s->backend, s->csv, s->quiet};
+    const th_bench_table_def def = {.full = s->full,
+                                    .threads = (int)s->threads,
+                                    .backend = s->backend,
+                                    .csv = s->csv,
+                                    .compare = s->compare,
+                                    .quiet = s->quiet};
     th_error error = {0};
     return conclude(command, th_bench_table(&def, &error), &error);
 }
@@ -44,7 +49,7 @@ static int run_one(const th_command *command, const bench_settings *s) {
                                 .overrides = s->overrides.items,
                                 .override_count = s->overrides.count};
     th_error error = {0};
-    return conclude(command, th_bench_one(&what, s->json, &error), &error);
+    return conclude(command, th_bench_one(&what, s->compare, s->json, &error), &error);
 }
 
 // Fills in what was not given and refuses what does not go together.
@@ -272,6 +277,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder for --record's files while it measures", 0,
          0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
+        {"compare", TH_OPTION_TEXT, &s.compare, "OLD",
+         "a CSV that --csv wrote: print ratios to its rows, and whether the hashes agree", 0, 0},
         {"json", TH_OPTION_FLAG, &s.json, NULL, "one measurement as one JSON object", 0, 0},
         {"quiet", TH_OPTION_FLAG, &s.quiet, NULL, "no progress", 0, 0},
     };
@@ -280,6 +287,12 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     int code = th_load_plugins(&s.plugins);
     if (code != TH_EXIT_OK) return code;
+    if (s.compare && (s.json || s.record || s.continuum || s.uic || s.quality || s.judge ||
+                      s.own_model || s.scaling || s.cells)) {
+        th_complain(command, "--compare is for the table and for one measurement, and prints its "
+                             "ratios below each row; leave out --json and the other tables");
+        return TH_EXIT_USAGE;
+    }
     if (s.record) return run_record(command, &s);
     if (s.continuum) return run_continuum(command, &s);
     if (s.uic || s.quality) return run_uic(command, &s);

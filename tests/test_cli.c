@@ -117,6 +117,7 @@ static void bad_command_lines(void **state) {
         {"bench --behave walk", "no such behaviour"},
         {"bench --device gpu9", "give cpu or cuda"},
         {"bench --json --full", "leave out"},
+        {"bench --json --compare old.csv", "leave out"},
         {"help piture", "did you mean 'throng picture'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -462,6 +463,32 @@ static void bench_json(void **state) {
     json_decref(object);
 }
 
+// Ratios to a table of before: of the row that was measured under the same conditions, and of no other.
+static void bench_compares(void **state) {
+    fixture *f = *state;
+    json_t *object = run_json(f, "bench --model orca --agents 64 --threads 1 --json");
+    char table[512];
+    snprintf(table, sizeof table,
+             "scene,model,agents,threads,device,step,ms_per_step,ms_per_step_min,hash\n"
+             "block,orca,64,2,cpu,0.1,1,1,0\n"
+             "block,orca,64,1,cpu,0.05,1,1,0\n"
+             "block,orca,64,1,cpu,0.1,2500,2500,%s\n",
+             json_string_value(json_object_get(object, "hash")));
+    json_decref(object);
+    char path[128];
+    snprintf(path, sizeof path, "%s/old.csv", f->program.folder);
+    write_text(path, table);
+    const outcome *result = run(f, "bench --model orca --agents 64 --threads 1 --compare old.csv");
+    assert_code(result, 0);
+    assert_holds(result->out, "0.00 times the 2500 ms of old.csv");
+    assert_holds(result->out, "the same hash");
+    result = run(f, "bench --model orca --agents 65 --threads 1 --compare old.csv");
+    assert_holds(result->out, "no row of old.csv has this");
+    result = run(f, "bench --model orca --agents 64 --compare hall.json");
+    assert_code(result, 3);
+    assert_holds(result->error, "is no table of `throng bench --csv`");
+}
+
 // Width and height of a PNG from its header; 0 when it is none.
 static uint32_t png_width(const char *path) {
     unsigned char head[24] = {0};
@@ -571,6 +598,7 @@ int main(void) {
         cmocka_unit_test(run_summary_and_runs),
         cmocka_unit_test(interrupt),
         cmocka_unit_test(bench_json),
+        cmocka_unit_test(bench_compares),
         cmocka_unit_test(picture),
         cmocka_unit_test(links_and_pipes),
     };
