@@ -2,7 +2,6 @@
 #include "scene/decode.h"
 #include "core/error.h"
 #include "registry/models.h"
-#include "scene/sections.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -56,4 +56,12 @@ void *th_read_array(th_decoder *decoder, json_t *object, const char *key, size_t
                     th_read_fn *read, int *count);
 
 void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group);
+
+// ---- scene data that models declare (th_section_info, throng/model.h): sections.c
+void th_decode_sections(th_decoder *decoder, json_t *root, th_scene_def *def);
+void th_decode_weights(th_decoder *decoder, json_t *object, th_group_def *group);
+// The names of the sections, and the keys that they add to groups, at most TH_SECTION_MAX; returns how many.
+enum { TH_SECTION_MAX = 64 }; // of all models together
+int th_section_names(const char **names);
+int th_section_group_keys(const char **names);
 #endif

@@ -1,7 +1,6 @@
 // Groups: numbers of people, times, routes and models. SPDX-License-Identifier: Apache-2.0
 #include "registry/models.h"
 #include "scene/decode.h"
-#include "scene/sections.h"
 #include <string.h>
 
 static void read_arrival(th_decoder *decoder, json_t *value, void *item) {

@@ -1,9 +1,12 @@
 // Scene data that models declare: decoding, checking and compiling by the declaration. SPDX-License-Identifier: Apache-2.0
-#include "scene/sections.h"
 #include "core/error.h"
-#include "scene/scene.h"
+#include "scene/compile.h"
+#include "scene/decode.h"
+#include "throng/model.h"
 #include <math.h>
 #include <string.h>
+
+enum { KEY_MAX = 32 }; // of one section
 
 int th_section_names(const char **names) {
     const th_section_info *info;
@@ -21,14 +24,16 @@ int th_section_group_keys(const char **names) {
     return count;
 }
 
-const th_section_info *th_section_find(const char *name) {
+// The declaration of a section; NULL: no model has it.
+static const th_section_info *find_section(const char *name) {
     const th_section_info *info;
     for (int k = 0; (info = th_section_at(k, NULL)); ++k)
         if (strcmp(info->name, name) == 0) return info;
     return NULL;
 }
 
-const th_key_info *th_section_key(const th_section_info *info, th_key_kind kind) {
+// Its first key of a kind; NULL: none.
+static const th_key_info *first_key(const th_section_info *info, th_key_kind kind) {
     for (int k = 0; k < info->key_count; ++k)
         if (info->keys[k].kind == kind) return &info->keys[k];
     return NULL;
@@ -54,7 +59,7 @@ static void decode_value(th_decoder *decoder, const th_key_info *key, const json
 
 static void decode_item(th_decoder *decoder, const th_section_info *info, json_t *object,
                         th_item_def *item) {
-    const char *known[TH_KEY_MAX + 2] = {"id", "level"};
+    const char *known[KEY_MAX + 2] = {"id", "level"};
     for (int k = 0; k < info->key_count; ++k) known[k + 2] = info->keys[k].name;
     if (!th_check_keys(decoder, object, known, info->key_count + 2)) return;
     th_value_def *values = th_decoder_alloc(decoder, json_object_size(object), sizeof *values);
@@ -147,6 +152,185 @@ void th_decode_weights(th_decoder *decoder, json_t *object, th_group_def *group)
     group->weight_count = (int)count;
 }
 
+// ---- lines of elements
+
+static void gather_points(th_compiler *c, const char *what, const th_point *points, int count,
+                          int level) {
+    if (count < 2) th_bad(c, "a %s needs a \"line\" of at least two points [[x, y], ...]", what);
+    for (int k = 0; k < count && c->result == TH_OK; ++k) th_gather_point(c, points[k], level);
+}
+
+// Does the line come over ground? Its points first, which nearly always answers.
+static bool touches(const th_polygons *ground, const th_vec2 *points, int count) {
+    for (int k = 0; k < count; ++k)
+        if (th_polygons_contain(ground, points[k])) return true;
+    double t;
+    for (int k = 0; k + 1 < count; ++k)
+        for (int r = 0; r < ground->ring_count; ++r) {
+            int begin = ground->ring_start[r], end = ground->ring_start[r + 1];
+            for (int i = begin, j = end - 1; i < end; j = i++)
+                if (th_segments_meet(points[k], points[k + 1], ground->points[j], ground->points[i],
+                                     &t))
+                    return true;
+        }
+    return false;
+}
+
+// Points that follow each other differ, so that every piece has a direction.
+static int drop_repeated(th_vec2 *points, int count) {
+    int kept = 1;
+    for (int k = 1; k < count; ++k)
+        if (th_length(th_sub(points[k], points[kept - 1])) > 1e-3f) points[kept++] = points[k];
+    return kept;
+}
+
+static th_polyline compile_polyline(th_compiler *c, const char *what, const th_value_def *value,
+                                    int level) {
+    th_polyline line = {NULL, 0, 0.0f};
+    th_vec2 *points = th_take(c, (size_t)value->point_count, sizeof *points);
+    if (!points) return line;
+    for (int k = 0; k < value->point_count; ++k) points[k] = th_relative(c, value->points[k]);
+    line.points = points;
+    line.count = drop_repeated(points, value->point_count);
+    for (int k = 1; k < line.count; ++k) line.length += th_length(th_sub(points[k], points[k - 1]));
+    const th_level *ground = &c->scene->levels[level];
+    if (line.count < 2) th_bad(c, "the %s has no length, so it points nowhere", what);
+    if (ground->bounded && !touches(&ground->walkable, points, line.count))
+        th_bad(c,
+               "the %s lies outside the walkable area of level \"%.60s\"; move it there, or "
+               "give the level it belongs to",
+               what, ground->id);
+    return line;
+}
+
+// ---- areas of elements
+
+enum { OUTLINE_LIMIT = 2000 }; // points of one: models look at all of them for each agent nearby
+
+static double twice_area(const th_vec2 *points, int begin, int end) {
+    double sum = 0.0;
+    for (int i = begin, j = end - 1; i < end; j = i++)
+        sum +=
+            (double)points[j].x * (double)points[i].y - (double)points[i].x * (double)points[j].y;
+    return sum;
+}
+
+// Outer rings run counter-clockwise and holes clockwise, so that integrals along all of them are of the area.
+static void orient(const th_polygons *shape, th_vec2 *points) {
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1], around = 0;
+        for (int s = 0; s < shape->ring_count; ++s) {
+            bool inside = false;
+            for (int i = shape->ring_start[s], j = shape->ring_start[s + 1] - 1;
+                 s != r && i < shape->ring_start[s + 1]; j = i++)
+                inside ^= th_ray_crosses(points[j], points[i], points[begin]);
+            around += inside;
+        }
+        if ((twice_area(points, begin, end) > 0.0) == (around % 2 == 0)) continue;
+        for (int i = begin, j = end - 1; i < j; ++i, --j) {
+            th_vec2 swap = points[i];
+            points[i] = points[j];
+            points[j] = swap;
+        }
+    }
+}
+
+static void check_near_ground(th_compiler *c, const char *id, const th_shape *shape, int level) {
+    const GEOSGeometry *ground = c->walkable[level];
+    double away = 0.0;
+    const double reach = 0.5; // [m] a building stands on the edge of the ground, or in it
+    if (ground && GEOSDistance_r(c->geometry.geos, th_shape_geometry(c, shape), ground, &away) &&
+        away > reach)
+        th_bad(c,
+               "\"%.60s\" lies outside the level \"%.60s\", %.1f m from its ground; move it onto "
+               "the ground or to the ground's edge",
+               id, c->scene->levels[level].id, away);
+}
+
+static th_polygons compile_outline(th_compiler *c, const char *id, const th_shape *shape,
+                                   int level) {
+    th_polygons outline = th_compile_area(c, shape, level).shape;
+    int points =
+        c->result == TH_OK && outline.ring_count > 0 ? outline.ring_start[outline.ring_count] : 0;
+    if (points == 0) th_bad(c, "the area is empty");
+    if (points > OUTLINE_LIMIT)
+        th_bad(c, "the outline has %d points, at most are %d; draw it coarser", points,
+               OUTLINE_LIMIT);
+    th_vec2 *turned = c->result == TH_OK ? th_take(c, (size_t)points, sizeof *turned) : NULL;
+    if (!turned) return outline;
+    memcpy(turned, outline.points, (size_t)points * sizeof *turned);
+    orient(&outline, turned);
+    outline.points = turned;
+    check_near_ground(c, id, shape, level);
+    return outline;
+}
+
+// ---- names of elements
+
+static int find_name(const th_scene *scene, const th_section *section, const char *name) {
+    for (int i = section->name_begin; i < section->name_end; ++i)
+        if (strcmp(scene->names[i], name) == 0) return i;
+    return -1;
+}
+
+static int gather_name(th_compiler *c, th_section *section, const char *name) {
+    int found = find_name(c->scene, section, name);
+    if (found >= 0) return found;
+    if (!name[0] || strlen(name) > 100) th_bad(c, "a name has 1 to 100 characters");
+    const char *copy = th_copy_string(c, name);
+    if (!copy) return 0;
+    c->list.names[c->scene->name_count] = copy;
+    section->name_end = ++c->scene->name_count;
+    return section->name_end - 1;
+}
+
+static const th_item *item_of(const th_section *section, int i) {
+    const char *items = section->items;
+    return (const th_item *)(const void *)(items + (size_t)i * section->info->item_size);
+}
+
+// ---- elements that are goals
+
+static const char *goal_id(const th_scene *scene, int i) { return scene->goals[i].id; }
+
+static void gather_detours(th_compiler *c, const th_section *section) {
+    for (int i = 0; i < section->count && c->result == TH_OK; ++i) {
+        const th_item *item = item_of(section, i);
+        th_goal *goal = &c->list.goals[c->scene->goal_count];
+        th_at(c, "%s[%d].id", section->info->name, i);
+        th_unique_id(c, item->id, "goal", i, goal_id, c->scene->goal_count);
+        goal->id = item->id;
+        goal->kind = TH_GOAL_DETOUR;
+        goal->area.level = goal->line.level = item->level;
+        goal->item = item;
+        ++c->scene->goal_count;
+    }
+}
+
+int th_count_detours(const th_scene_def *def) {
+    int count = 0;
+    for (int k = 0; k < def->section_count; ++k) {
+        const th_section_info *info = find_section(def->sections[k].name);
+        if (info && info->detours) count += def->sections[k].item_count;
+    }
+    return count;
+}
+
+static bool is_in(const th_section *section, const th_item *item) {
+    return item && section->count > 0 && item >= item_of(section, 0) &&
+           item <= item_of(section, section->count - 1);
+}
+
+static void compile_places(th_compiler *c, const th_section *section) {
+    const th_key_info *area = first_key(section->info, TH_KEY_AREA);
+    for (int g = 0; g < c->scene->goal_count; ++g) {
+        th_goal *goal = &c->list.goals[g];
+        if (!is_in(section, goal->item)) continue;
+        const char *item = (const char *)goal->item;
+        goal->area.shape = *(const th_polygons *)(const void *)(item + area->offset);
+    }
+}
+
 // ---- from the definition to the scene
 
 typedef struct element { // of a section, while it is compiled
@@ -217,10 +401,10 @@ static void gather_key(th_compiler *c, th_section *section, const element *e,
         break;
     case TH_KEY_NAME:
         *(int *)(void *)(e->item + key->offset) =
-            th_gather_name(c, section, value && value->text ? value->text : key->words);
+            gather_name(c, section, value && value->text ? value->text : key->words);
         break;
     case TH_KEY_LINE:
-        if (value) th_gather_points(c, e->info->item, value->points, value->point_count, level);
+        if (value) gather_points(c, e->info->item, value->points, value->point_count, level);
         break;
     case TH_KEY_AREA:
         if (value) th_gather_shape(c, &value->area, false, level);
@@ -283,7 +467,7 @@ static void take_sections(th_compiler *c, int count) {
     size_t names = 0;
     for (int k = 0; k < c->def->section_count; ++k) {
         th_at(c, "%.60s", c->def->sections[k].name);
-        if (!th_section_find(c->def->sections[k].name))
+        if (!find_section(c->def->sections[k].name))
             th_bad(c, "no model declares a section of this name; load its plugin first");
         names += (size_t)c->def->sections[k].item_count;
     }
@@ -304,7 +488,7 @@ void th_gather_sections(th_compiler *c, bool detours) {
         if (section->info->detours != detours) continue;
         section->name_begin = section->name_end = c->scene->name_count;
         if (def) gather_section(c, def, section);
-        if (detours) th_gather_detours(c, section);
+        if (detours) gather_detours(c, section);
     }
 }
 
@@ -317,9 +501,9 @@ static void compile_element(th_compiler *c, const element *e) {
         at_key(c, e, key->name);
         if (key->kind == TH_KEY_LINE)
             *(th_polyline *)(void *)(e->item + key->offset) =
-                th_compile_polyline(c, e->info->item, value, level);
+                compile_polyline(c, e->info->item, value, level);
         if (key->kind == TH_KEY_AREA)
-            *(th_polygons *)(void *)(e->item + key->offset) = th_compile_outline(
+            *(th_polygons *)(void *)(e->item + key->offset) = compile_outline(
                 c, ((const th_item *)(const void *)e->item)->id, &value->area, level);
     }
 }
@@ -334,7 +518,7 @@ void th_compile_sections(th_compiler *c) {
             element e = {info, &def->items[i], items + (size_t)i * info->item_size, i};
             compile_element(c, &e);
         }
-        if (info->detours) th_compile_places(c, section);
+        if (info->detours) compile_places(c, section);
         if (c->result != TH_OK || !info->compile || section->count == 0) continue;
         int item = -1;
         const char *wrong = info->compile(items, section->count, &item);
@@ -343,76 +527,6 @@ void th_compile_sections(th_compiler *c) {
         else
             th_at(c, "%s", info->name);
         if (wrong) th_bad(c, "%s", wrong);
-    }
-}
-
-// ---- sections of groups
-
-// Sections as groups use them: names with weights, and places that are detours.
-
-// ---- names
-
-static int find_name(const th_scene *scene, const th_section *section, const char *name) {
-    for (int i = section->name_begin; i < section->name_end; ++i)
-        if (strcmp(scene->names[i], name) == 0) return i;
-    return -1;
-}
-
-int th_gather_name(th_compiler *c, th_section *section, const char *name) {
-    int found = find_name(c->scene, section, name);
-    if (found >= 0) return found;
-    if (!name[0] || strlen(name) > 100) th_bad(c, "a name has 1 to 100 characters");
-    const char *copy = th_copy_string(c, name);
-    if (!copy) return 0;
-    c->list.names[c->scene->name_count] = copy;
-    section->name_end = ++c->scene->name_count;
-    return section->name_end - 1;
-}
-
-static const th_item *item_of(const th_section *section, int i) {
-    const char *items = section->items;
-    return (const th_item *)(const void *)(items + (size_t)i * section->info->item_size);
-}
-
-// ---- elements that are goals
-
-static const char *goal_id(const th_scene *scene, int i) { return scene->goals[i].id; }
-
-void th_gather_detours(th_compiler *c, const th_section *section) {
-    for (int i = 0; i < section->count && c->result == TH_OK; ++i) {
-        const th_item *item = item_of(section, i);
-        th_goal *goal = &c->list.goals[c->scene->goal_count];
-        th_at(c, "%s[%d].id", section->info->name, i);
-        th_unique_id(c, item->id, "goal", i, goal_id, c->scene->goal_count);
-        goal->id = item->id;
-        goal->kind = TH_GOAL_DETOUR;
-        goal->area.level = goal->line.level = item->level;
-        goal->item = item;
-        ++c->scene->goal_count;
-    }
-}
-
-int th_count_detours(const th_scene_def *def) {
-    int count = 0;
-    for (int k = 0; k < def->section_count; ++k) {
-        const th_section_info *info = th_section_find(def->sections[k].name);
-        if (info && info->detours) count += def->sections[k].item_count;
-    }
-    return count;
-}
-
-static bool is_in(const th_section *section, const th_item *item) {
-    return item && section->count > 0 && item >= item_of(section, 0) &&
-           item <= item_of(section, section->count - 1);
-}
-
-void th_compile_places(th_compiler *c, const th_section *section) {
-    const th_key_info *area = th_section_key(section->info, TH_KEY_AREA);
-    for (int g = 0; g < c->scene->goal_count; ++g) {
-        th_goal *goal = &c->list.goals[g];
-        if (!is_in(section, goal->item)) continue;
-        const char *item = (const char *)goal->item;
-        goal->area.shape = *(const th_polygons *)(const void *)(item + area->offset);
     }
 }
 
@@ -428,7 +542,7 @@ static bool group_uses(const th_group *group, int model) {
 static void set_weight(th_compiler *c, const th_section *section, const th_weight_def *given,
                        float *weights) {
     const th_scene *scene = c->scene;
-    const char *kind = th_section_key(section->info, TH_KEY_NAME)->name;
+    const char *kind = first_key(section->info, TH_KEY_NAME)->name;
     int found = find_name(scene, section, given->name);
     if (found < 0) {
         const char *near = th_nearest_word(given->name, scene->names + section->name_begin,
@@ -467,7 +581,7 @@ static void set_weights(th_compiler *c, int i, const th_section *section, float 
 }
 
 static bool cares_for(const th_section *section, const th_item *item, const float *weights) {
-    const th_key_info *name = th_section_key(section->info, TH_KEY_NAME);
+    const th_key_info *name = first_key(section->info, TH_KEY_NAME);
     const char *at = (const char *)item;
     return !name || weights[*(const int *)(const void *)(at + name->offset)] != 0.0f;
 }
@@ -513,120 +627,4 @@ void th_compile_weights(th_compiler *c, int i, int *route) {
         if (section->info->detours && group_uses(group, section->model))
             add_detours(c, i, section, route);
     }
-}
-
-// ---- shapes in sections
-
-// Lines and areas of scene data that models declare.
-
-// ---- lines
-
-void th_gather_points(th_compiler *c, const char *what, const th_point *points, int count,
-                      int level) {
-    if (count < 2) th_bad(c, "a %s needs a \"line\" of at least two points [[x, y], ...]", what);
-    for (int k = 0; k < count && c->result == TH_OK; ++k) th_gather_point(c, points[k], level);
-}
-
-// Does the line come over ground? Its points first, which nearly always answers.
-static bool touches(const th_polygons *ground, const th_vec2 *points, int count) {
-    for (int k = 0; k < count; ++k)
-        if (th_polygons_contain(ground, points[k])) return true;
-    double t;
-    for (int k = 0; k + 1 < count; ++k)
-        for (int r = 0; r < ground->ring_count; ++r) {
-            int begin = ground->ring_start[r], end = ground->ring_start[r + 1];
-            for (int i = begin, j = end - 1; i < end; j = i++)
-                if (th_segments_meet(points[k], points[k + 1], ground->points[j], ground->points[i],
-                                     &t))
-                    return true;
-        }
-    return false;
-}
-
-// Points that follow each other differ, so that every piece has a direction.
-static int drop_repeated(th_vec2 *points, int count) {
-    int kept = 1;
-    for (int k = 1; k < count; ++k)
-        if (th_length(th_sub(points[k], points[kept - 1])) > 1e-3f) points[kept++] = points[k];
-    return kept;
-}
-
-th_polyline th_compile_polyline(th_compiler *c, const char *what, const th_value_def *value,
-                                int level) {
-    th_polyline line = {NULL, 0, 0.0f};
-    th_vec2 *points = th_take(c, (size_t)value->point_count, sizeof *points);
-    if (!points) return line;
-    for (int k = 0; k < value->point_count; ++k) points[k] = th_relative(c, value->points[k]);
-    line.points = points;
-    line.count = drop_repeated(points, value->point_count);
-    for (int k = 1; k < line.count; ++k) line.length += th_length(th_sub(points[k], points[k - 1]));
-    const th_level *ground = &c->scene->levels[level];
-    if (line.count < 2) th_bad(c, "the %s has no length, so it points nowhere", what);
-    if (ground->bounded && !touches(&ground->walkable, points, line.count))
-        th_bad(c,
-               "the %s lies outside the walkable area of level \"%.60s\"; move it there, or "
-               "give the level it belongs to",
-               what, ground->id);
-    return line;
-}
-
-// ---- areas
-
-enum { OUTLINE_LIMIT = 2000 }; // points of one: models look at all of them for each agent nearby
-
-static double twice_area(const th_vec2 *points, int begin, int end) {
-    double sum = 0.0;
-    for (int i = begin, j = end - 1; i < end; j = i++)
-        sum +=
-            (double)points[j].x * (double)points[i].y - (double)points[i].x * (double)points[j].y;
-    return sum;
-}
-
-// Outer rings run counter-clockwise and holes clockwise, so that integrals along all of them are of the area.
-static void orient(const th_polygons *shape, th_vec2 *points) {
-    for (int r = 0; r < shape->ring_count; ++r) {
-        int begin = shape->ring_start[r], end = shape->ring_start[r + 1], around = 0;
-        for (int s = 0; s < shape->ring_count; ++s) {
-            bool inside = false;
-            for (int i = shape->ring_start[s], j = shape->ring_start[s + 1] - 1;
-                 s != r && i < shape->ring_start[s + 1]; j = i++)
-                inside ^= th_ray_crosses(points[j], points[i], points[begin]);
-            around += inside;
-        }
-        if ((twice_area(points, begin, end) > 0.0) == (around % 2 == 0)) continue;
-        for (int i = begin, j = end - 1; i < j; ++i, --j) {
-            th_vec2 swap = points[i];
-            points[i] = points[j];
-            points[j] = swap;
-        }
-    }
-}
-
-static void check_near_ground(th_compiler *c, const char *id, const th_shape *shape, int level) {
-    const GEOSGeometry *ground = c->walkable[level];
-    double away = 0.0;
-    const double reach = 0.5; // [m] a building stands on the edge of the ground, or in it
-    if (ground && GEOSDistance_r(c->geometry.geos, th_shape_geometry(c, shape), ground, &away) &&
-        away > reach)
-        th_bad(c,
-               "\"%.60s\" lies outside the level \"%.60s\", %.1f m from its ground; move it onto "
-               "the ground or to the ground's edge",
-               id, c->scene->levels[level].id, away);
-}
-
-th_polygons th_compile_outline(th_compiler *c, const char *id, const th_shape *shape, int level) {
-    th_polygons outline = th_compile_area(c, shape, level).shape;
-    int points =
-        c->result == TH_OK && outline.ring_count > 0 ? outline.ring_start[outline.ring_count] : 0;
-    if (points == 0) th_bad(c, "the area is empty");
-    if (points > OUTLINE_LIMIT)
-        th_bad(c, "the outline has %d points, at most are %d; draw it coarser", points,
-               OUTLINE_LIMIT);
-    th_vec2 *turned = c->result == TH_OK ? th_take(c, (size_t)points, sizeof *turned) : NULL;
-    if (!turned) return outline;
-    memcpy(turned, outline.points, (size_t)points * sizeof *turned);
-    orient(&outline, turned);
-    outline.points = turned;
-    check_near_ground(c, id, shape, level);
-    return outline;
 }
