@@ -9,6 +9,7 @@
 #define TH_PYTHON_CORE_H
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <throng/findings.h>
 #include <throng/throng.h>
 
 typedef struct SceneObject {
@@ -26,6 +27,8 @@ extern PyTypeObject *scene_type, *world_type;
 
 // Raises throng.Error with code, message, file, line, column and path. Returns NULL.
 PyObject *core_fail(const th_error *error);
+// The findings as JSON text; destroys them. NULL with an exception where making them failed.
+PyObject *core_findings(th_result result, th_findings *found, const th_error *error);
 // The world, or NULL with an exception when another thread uses it.
 th_world *core_world(PyObject *object);
 // Addresses travel as whole numbers.

@@ -330,6 +330,23 @@ static PyObject *models(PyObject *module, PyObject *none) {
     return result;
 }
 
+// sections(): [(name, what one element is called)] of the scene data that models declare
+static PyObject *sections(PyObject *module, PyObject *none) {
+    (void)module;
+    (void)none;
+    int count;
+    const th_model *const *list = th_models(&count);
+    PyObject *result = PyList_New(0);
+    for (int m = 0; m < count; ++m)
+        for (int k = 0; result && k < list[m]->section_count; ++k) {
+            const th_section_info *info = &list[m]->sections[k];
+            PyObject *one = Py_BuildValue("(ss)", info->name, info->item);
+            if (!one || PyList_Append(result, one) != 0) Py_CLEAR(result);
+            Py_XDECREF(one);
+        }
+    return result;
+}
+
 // ---- actions from outside: VectorWorld writes the fields
 
 static const th_field_info action_fields[] = {
@@ -366,6 +383,7 @@ static PyMethodDef functions[] = {
     {"register", register_model, METH_VARARGS, NULL},
     {"replace", replace, METH_VARARGS, NULL},
     {"models", models, METH_NOARGS, NULL},
+    {"sections", sections, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,4 +1,4 @@
-// Recordings: reading whole trajectories into arrays, recording a world. SPDX-License-Identifier: Apache-2.0
+// Recordings and findings: reading whole trajectories into arrays, recording and watching a world. SPDX-License-Identifier: Apache-2.0
 #include "core.h"
 #include <math.h>
 #include <throng/record.h>
@@ -222,10 +222,101 @@ static PyType_Slot recorder_slots[] = {
 };
 static PyType_Spec recorder_spec = {"throng._core.Recorder", sizeof(RecorderObject), 0,
                                     Py_TPFLAGS_DEFAULT, recorder_slots};
-static PyMethodDef functions[] = {{"convert", convert, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+
+// ---- findings
+
+PyObject *core_findings(th_result result, th_findings *found, const th_error *error) {
+    if (result != TH_OK) return core_fail(error);
+    char *json = th_findings_json(found);
+    PyObject *text = json ? PyUnicode_FromString(json) : PyErr_NoMemory();
+    th_free(json);
+    th_findings_destroy(found);
+    return text;
+}
+
+// recording_findings(path, WKT of the walkable area or None)
+static PyObject *recording_findings(PyObject *module, PyObject *arguments) {
+    (void)module;
+    const char *path, *walkable;
+    th_findings *found = NULL;
+    th_error error = {0};
+    th_result result;
+    if (!PyArg_ParseTuple(arguments, "yz", &path, &walkable)) return NULL;
+    Py_BEGIN_ALLOW_THREADS result = th_recording_findings(path, walkable, &found, &error);
+    Py_END_ALLOW_THREADS return core_findings(result, found, &error);
+}
+
+typedef struct WatchObject {
+    PyObject_HEAD th_watch *watch;
+    PyObject *world;
+} WatchObject;
+
+// Watch(world)
+static PyObject *open_watch(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    PyObject *object;
+    th_watch *watch = NULL;
+    th_error error = {0};
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "O!", world_type, &object)) return NULL;
+    th_world *world = core_world(object);
+    if (!world) return NULL;
+    if (th_watch_create(world, &watch, &error) != TH_OK) return core_fail(&error);
+    WatchObject *self = core_allocate(type);
+    if (!self) {
+        th_watch_destroy(watch);
+        return NULL;
+    }
+    self->watch = watch;
+    self->world = object;
+    Py_INCREF(object);
+    return (PyObject *)self;
+}
+
+static void drop_watch(PyObject *object) {
+    WatchObject *self = (WatchObject *)object;
+    th_watch_destroy(self->watch);
+    Py_XDECREF(self->world);
+    core_free(object);
+}
+
+static PyObject *watch_see(PyObject *object, PyObject *none) {
+    (void)none;
+    WatchObject *self = (WatchObject *)object;
+    th_world *world = core_world(self->world);
+    th_error error = {0};
+    if (!world) return NULL;
+    if (th_watch_see(self->watch, world, &error) != TH_OK) return core_fail(&error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *watch_findings(PyObject *object, PyObject *none) {
+    (void)none;
+    th_findings *found = NULL;
+    th_error error = {0};
+    th_result result = th_watch_findings(((WatchObject *)object)->watch, &found, &error);
+    return core_findings(result, found, &error);
+}
+
+static PyMethodDef watch_methods[] = {
+    {"see", watch_see, METH_NOARGS, NULL},
+    {"findings", watch_findings, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot watch_slots[] = {
+    {Py_tp_new, (void *)open_watch},
+    {Py_tp_dealloc, (void *)drop_watch},
+    {Py_tp_methods, watch_methods},
+    {0, NULL},
+};
+static PyType_Spec watch_spec = {"throng._core.Watch", sizeof(WatchObject), 0, Py_TPFLAGS_DEFAULT,
+                                 watch_slots};
+static PyMethodDef functions[] = {{"convert", convert, METH_VARARGS, NULL},
+                                  {"recording_findings", recording_findings, METH_VARARGS, NULL},
+                                  {NULL, NULL, 0, NULL}};
 
 bool core_add_record(PyObject *module) {
     return core_add_type(module, "Trajectory", &trajectory_spec) &&
            core_add_type(module, "Recorder", &recorder_spec) &&
+           core_add_type(module, "Watch", &watch_spec) &&
            PyModule_AddFunctions(module, functions) == 0;
 }

@@ -1,7 +1,6 @@
 // Scenes. SPDX-License-Identifier: Apache-2.0
 #include "core.h"
 #include <stdlib.h>
-#include <throng/findings.h>
 
 PyTypeObject *scene_type;
 
@@ -143,12 +142,8 @@ static PyObject *findings(PyObject *self, PyObject *none) {
     (void)none;
     th_findings *found = NULL;
     th_error error = {0};
-    if (th_scene_findings(scene_of(self), &found, &error) != TH_OK) return core_fail(&error);
-    char *json = th_findings_json(found);
-    PyObject *text = json ? PyUnicode_FromString(json) : PyErr_NoMemory();
-    th_free(json);
-    th_findings_destroy(found);
-    return text;
+    th_result result = th_scene_findings(scene_of(self), &found, &error);
+    return core_findings(result, found, &error);
 }
 
 static PyMethodDef methods[] = {

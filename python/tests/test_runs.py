@@ -23,6 +23,51 @@ class Folder(unittest.TestCase):
         return os.path.join(self.folder, name)
 
 
+# A crowd before a door, with a gap beside it that is too narrow for every body.
+CROWDED = {
+    "name": "crowded", "levels": [{"walkable": {"rect": [0, 0, 16, 8]},
+                                   "walls": [[[8, 0], [8, 2]], [[8, 2.3], [8, 3.5]], [[8, 4.5], [8, 8]]]}],
+    "exits": [{"id": "out", "line": [[16, 0], [16, 8]]}],
+    "groups": [{"id": "people", "count": 120, "area": {"rect": [0.5, 0.5, 7.5, 7.5]}, "to": "out", "move": "social_force"}],
+}
+
+
+def printed(*words):
+    told = subprocess.run([os.environ["TH_PROGRAM"], *words], check=True, capture_output=True, text=True).stdout
+    return " ".join(told.split())
+
+
+class Findings(Folder):
+    def assert_shown(self, text, findings):
+        """Each of them, in their order."""
+        at = 0
+        for finding in findings:
+            at = text.find(" ".join(finding["text"].split()), at)
+            self.assertGreaterEqual(at, 0, f"{finding['text']} is not in {text}")
+            at += 1
+
+    def test_are_those_of_the_program(self):
+        scene = throng.Scene(CROWDED)
+        scene.save(self.path("scene.json"))
+        of_scene = scene.findings()
+        self.assertEqual(of_scene[0]["kind"], "closed_gap")
+        self.assert_shown(printed("check", self.path("scene.json")), of_scene)
+        results = throng.run(self.path("scene.json"), out=self.path("run"), record="sqlite")
+        world = throng.World(scene)
+        watch = world.watch()
+        world.run()
+        found = watch.findings()
+        self.assertGreater(len(found), len(of_scene))
+        self.assertEqual(len(found), len(results.findings))
+        for ours, theirs in zip(found, results.findings):
+            self.assertEqual([ours[key] for key in ("kind", "severity", "text", "cure")],
+                             [theirs[key] for key in ("kind", "severity", "text", "cure")])
+        self.assert_shown(results.text, found)
+        recorded = results.recording().findings()
+        self.assertTrue({f["text"] for f in recorded} <= {f["text"] for f in found})
+        self.assert_shown(printed("measure", self.path("run/trajectory.sqlite")), recorded)
+
+
 class Runs(Folder):
     def test_seeds_are_worlds(self):
         results = throng.run(ROOM, runs=3, seed=5)

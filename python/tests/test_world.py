@@ -34,11 +34,15 @@ class Scenes(unittest.TestCase):
         self.assertEqual(caught.exception.code, "BAD_SCENE")
         self.assertIn("did you mean", caught.exception.message)
         self.assertEqual(scene.document, before)
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "interest"):
             scene.add("groop", count=1)
         with self.assertRaises(throng.Error) as caught:
             throng.Scene(ROOT / "tests/data/none_such.json")
         self.assertEqual(caught.exception.code, "NO_FILE")
+
+    def test_sections_of_models_are_kinds(self):
+        scene = throng.Scene(ROOM).add("stroke", line=[[1, 4], [5, 4]])
+        self.assertEqual(len(scene.document["guidance"]), 1)
 
     def test_an_error_in_a_file_has_its_line(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -16,11 +16,11 @@ from .runs import Results, Table, open_results, read_table, run
 from .scene import Scene
 from .show import Page, Studio, animation, program, studio
 from .vector import CrowdEnv, VectorWorld
-from .world import FIELDS, PHASES, Event, Grid, Recorder, World, nearest
+from .world import FIELDS, PHASES, Event, Grid, Recorder, Watch, World, nearest
 
 __all__ = [
     "AGENT", "CrowdEnv", "Error", "Event", "FIELDS", "Fit", "Grid", "NEIGHBOUR", "PHASES", "Page", "People", "Recorder",
-    "Recording", "Results", "Scene", "Studio", "Table", "VectorWorld", "World", "__version__", "animation", "build_info",
+    "Recording", "Results", "Scene", "Studio", "Table", "VectorWorld", "Watch", "World", "__version__", "animation", "build_info",
     "convert", "fit", "load_plugin", "model", "model_at", "models", "nearest", "open_results", "program", "read_table",
     "run", "studio",
 ]

@@ -1,6 +1,7 @@
 """Recordings of every format as arrays. SPDX-License-Identifier: Apache-2.0"""
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Dict, List, Union
 
@@ -70,6 +71,11 @@ class Recording:
     def walkable(self, level: int = 0) -> str:
         """The walkable area that the recording carries, as well-known text; "" where it has none."""
         return str(self.levels[level]["wkt"] or "") if level < len(self.levels) else ""
+
+    def findings(self, walkable: Union[None, str] = None) -> List[Dict[str, Any]]:
+        """What ``throng measure`` says of the whole ground: dangers first. ``walkable`` is well-known text; default: the
+        recording's own, or endless ground."""
+        return list(json.loads(_core.recording_findings(os.fsencode(self.path), walkable)))
 
     def __repr__(self) -> str:
         return f"<throng.Recording {self.path!r}: {self.format}, {len(self)} rows at {self.fps:g} frames/s>"

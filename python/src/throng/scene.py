@@ -13,10 +13,14 @@ from ._arrays import Array, address, points_of
 
 # Lists of the scene file that `add` knows, by what one of them is called.
 KINDS = {
-    "level": "levels", "stairs": "stairs", "zone": "zones", "stroke": "guidance", "picture": "pictures",
-    "strip": "strips", "door": "doors", "exit": "exits", "waypoint": "waypoints", "waiting_area": "waiting_areas",
-    "interest": "interests", "group": "groups", "scripted": "scripted",
+    "level": "levels", "stairs": "stairs", "zone": "zones", "picture": "pictures", "door": "doors", "exit": "exits",
+    "waypoint": "waypoints", "waiting_area": "waiting_areas", "group": "groups", "scripted": "scripted",
 }
+
+
+def _kinds() -> Dict[str, str]:
+    """Those, and the sections that models declare, plugins included."""
+    return {**KINDS, **{item: name for name, item in _core.sections()}}
 
 
 def _overrides(changes: Optional[Mapping[str, Any]]) -> List[bytes]:
@@ -60,19 +64,19 @@ class Scene:
     def add(self, kind: str, check: bool = True, **values: Any) -> "Scene":
         """Adds an element and checks the scene: ``scene.add("exit", id="out", line=[[9, 4], [9, 6]])``.
 
-        Kinds are those of the scene file: level, stairs, zone, door, exit, waypoint, waiting_area, group, scripted, ...,
-        ``line`` and ``area`` (measurements), and ``run`` and ``record`` (settings). What is refused is not added.
+        Kinds are those of the scene file: level, stairs, zone, door, exit, waypoint, waiting_area, group, scripted, ...;
+        the elements of sections that models declare: ``strip``, ``stroke``, ``interest``, those of plugins; ``line`` and ``area`` (measurements), and ``run`` and ``record`` (settings). What is refused is not added.
         With ``check=False`` the scene is looked at with the next checked call, or when a world is made.
         """
-        document = copy.deepcopy(self.document)
+        document, kinds = copy.deepcopy(self.document), _kinds()
         if kind in ("line", "area"):
             document.setdefault("measure", {}).setdefault(kind + "s", []).append({**values, kind: values[kind]})
         elif kind in ("run", "record"):
             document.setdefault(kind, {}).update(values)
-        elif kind in KINDS:
-            document.setdefault(KINDS[kind], []).append(values)
+        elif kind in kinds:
+            document.setdefault(kinds[kind], []).append(values)
         else:
-            known = ", ".join([*KINDS, "line", "area", "run", "record"])
+            known = ", ".join([*kinds, "line", "area", "run", "record"])
             raise ValueError(f'there is no kind "{kind}"; there are {known}')
         if check:
             self._core = self._compile(document)

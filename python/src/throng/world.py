@@ -1,6 +1,7 @@
 """Worlds: a crowd in a scene, step by step. SPDX-License-Identifier: Apache-2.0"""
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -50,18 +51,18 @@ class World:
             raise ValueError(f'device is "cpu" or "cuda", not {device!r}')
         self._core: _core.World = _core.World(self.scene.core, _from._core if _from else None, threads, seed, step, end, max_agents,
                                  device == "cuda")
-        self._recorders: List[Recorder] = []
+        self._followers: List[Union[Recorder, Watch]] = []  # see every step
 
     # ---- time
 
     def step(self, steps: int = 1) -> "World":
         """Goes on by so many steps. Other Python threads run meanwhile."""
-        if not self._recorders:
+        if not self._followers:
             self._core.step(steps)
-        for _ in range(steps if self._recorders else 0):
+        for _ in range(steps if self._followers else 0):
             self._core.step(1)
-            for recorder in self._recorders:
-                recorder._core.see()
+            for follower in self._followers:
+                follower._core.see()
         return self
 
     def run(self, seconds: Optional[float] = None) -> "World":
@@ -306,6 +307,10 @@ class World:
         """Writes all following steps into a file: ``with world.record("out.sqlite"): world.run()``."""
         return Recorder(self, path, format, fps)
 
+    def watch(self) -> "Watch":
+        """Looks at all following steps, for the findings of the run: ``watch = world.watch()``."""
+        return Watch(self)
+
     # ---- pictures
 
     def picture(self, path: Union[None, str, "os.PathLike[str]"] = None, *, width: int = 1200,
@@ -336,12 +341,12 @@ class Recorder:
         self._world = world
         self._core = _core.Recorder(world._core, os.fsencode(self.path), format, fps)
         self._core.see()
-        world._recorders.append(self)
+        world._followers.append(self)
 
     def close(self) -> Dict[str, int]:
         """Waits until all is written; frames, rows and bytes of the file."""
-        if self in self._world._recorders:
-            self._world._recorders.remove(self)
+        if self in self._world._followers:
+            self._world._followers.remove(self)
         return self._core.close()
 
     def __enter__(self) -> "Recorder":
@@ -349,6 +354,18 @@ class Recorder:
 
     def __exit__(self, *error: Any) -> None:
         self.close()
+
+
+class Watch:
+    """What a reader has to know about a running world since the watch was made, and about its scene."""
+
+    def __init__(self, world: World) -> None:
+        self._core = _core.Watch(world._core)
+        world._followers.append(self)
+
+    def findings(self) -> List[Dict[str, Any]]:
+        """The list that ``throng run`` prints and the report shows, dangers first."""
+        return list(json.loads(self._core.findings()))
 
 
 def nearest(positions: Any, level: Any = 0, count: int = 8, range: float = 3.0, ids: Any = None) -> Tuple[Array, Array]:
