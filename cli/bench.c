@@ -55,7 +55,7 @@ static int run_one(const th_command *command, const bench_settings *s) {
 // Fills in what was not given and refuses what does not go together.
 static bool complete(const th_command *command, bench_settings *s) {
     if (!th_read_backend(command, s->device, &s->backend)) return false;
-    // A figure without its number of threads says little, so 0 does not stay 0.
+    // A time says little without its number of threads, so 0 is replaced by the number used.
     if (s->threads == 0) s->threads = th_core_count();
     if (!s->scene) s->scene = "block";
     bool built_in = th_bench_find_scene(s->scene) != TH_BENCH_SCENE_COUNT;

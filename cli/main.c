@@ -56,7 +56,7 @@ static int help_on(const char *name) {
 
 static int dispatch(int argc, char **argv) {
 #ifdef TH_STUDIO
-    // Something dense that moves, at once; a script that asks for nothing gets the help.
+    // Without arguments a live crowd opens; a script gets the help.
     if (argc < 2 && isatty(STDOUT_FILENO))
         return th_command_studio.run(&th_command_studio, 0, argv);
 #endif

@@ -6,7 +6,7 @@
 #include "observe/density.h"
 #include "report/report.h"
 
-// For the doors' state at the start; afterwards events tell.
+// Sets the doors' state at the start; afterwards events change it.
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static bool read_layers(const th_command *command, picture_settings *s) {
     return true;
 }
 
-// The people whose influences are shown when none were named: five, evenly over their ids.
+// Chooses the agents whose influences are shown when none were named: five, spread evenly over the ids.
 static void choose_people(th_world *world, picture_settings *s) {
     const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int count = th_world_agent_count(world), wanted = count < 5 ? count : 5;

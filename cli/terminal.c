@@ -332,7 +332,7 @@ bool th_runs_display_watch(const th_runs_progress *now, void *context) {
         if (now->moment == TH_RUNS_STEPPED) th_reached("step");
         return true;
     }
-    // A terminal sees what it waits for; a log needs no line about a second's work.
+    // A terminal shows the phase; a log needs no line about a second's work.
     if (now->moment == TH_RUNS_WRITING) {
         if (d->progress.terminal) th_progress_say(&d->progress, now->text);
         return true;
@@ -352,12 +352,12 @@ bool th_runs_display_watch(const th_runs_progress *now, void *context) {
 
 static int report_trouble(const th_runs_info *about, const th_error *error) {
     const char *file = about->sweep ? about->folder : about->scene_file;
-    // More people than fit is a matter of the scene and its values, the rest of the machine.
+    // More people than fit is the scene's fault; all other failures are the machine's.
     bool scene = error->code == TH_NO_ROOM || error->code == TH_BAD_SCENE;
     return scene ? th_report_error(file, error) : th_report_failure(file, error);
 }
 
-// Broken at spaces to the width of a terminal.
+// Breaks lines at spaces to the width of a terminal.
 static void print_wrapped(const char *text) {
     enum { WIDTH = 96 };
     const char *lead = "  - ";

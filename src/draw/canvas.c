@@ -179,7 +179,7 @@ static void tick_label(char *label, size_t size, double value) {
 void th_panel_axes(const th_canvas *canvas, const th_panel *panel) {
     cairo_t *cairo = canvas->cairo;
     double text = canvas->text, tick = 0.35 * text;
-    // Far enough apart that numbers never touch, near enough for two of them on a thin panel.
+    // Far enough apart that numbers never touch, close enough for two ticks on a thin panel.
     double spacing_x = th_round_length(12 * text / panel->scale);
     double spacing_y = th_round_length(fmin(8 * text, panel->height / 2) / panel->scale);
     char label[32];

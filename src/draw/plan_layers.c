@@ -603,7 +603,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
     return y;
 }
 
-// ---- names, each where no other stands
+// ---- names, placed so that they do not overlap
 
 // Names already on the panel, so that the next one finds a free place.
 enum { NAMES_MAX = 48 }; // more names than this hide the plan

@@ -55,7 +55,7 @@ static void choose_cells(th_point_grid *grid) {
         high = (th_point){fmax(high.x, x), fmax(high.y, y)};
     }
     double width = high.x - low.x, height = high.y - low.y;
-    // About two people to a cell; never more cells along an axis than people, for those in a row.
+    // About two people per cell, and never more cells along an axis than people, for a crowd in single file.
     double people = (double)grid->member_count;
     grid->cell = fmax(sqrt(2.0 * width * height / people), fmax(width, height) / people);
     if (!(grid->cell > 1e-9)) grid->cell = 1.0; // all in one place
@@ -386,7 +386,7 @@ static bool measure_gaussian(const th_region *region, const th_density_def *def,
         double share = th_gaussian_share(&region->measured, x, y, sigma);
         double walkable =
             walls_far(ground, x, y, reach) ? 1.0 : th_gaussian_share(&ground->rings, x, y, sigma);
-        // Farther than three sigmas behind a wall: not of this crowd.
+        // More than three sigmas behind a wall: not part of this crowd.
         if (!(walkable > 1e-3)) continue;
         add_person(&sums, share / walkable, share / walkable, crowd->speed[i]);
     }
@@ -394,7 +394,7 @@ static bool measure_gaussian(const th_region *region, const th_density_def *def,
     return true;
 }
 
-// ---- any of them
+// ---- any method
 
 th_result th_region_measure(const th_region *region, const th_density_def *def, const double *x,
                             const double *y, const double *speed, int count,

@@ -291,7 +291,7 @@ static void add_map(th_map *sum, const th_map *map) {
     sum->outside_count += map->outside_count;
 }
 
-// A run that ended before its model had a pressure has none: room is made when the first comes that has.
+// A run that ended before its model had a pressure has none: the first run that has one makes the room.
 static bool pressure_room(th_ensemble *ensemble, const th_observation *o) {
     bool made = true;
     for (int m = 0; made && m < o->map_count; ++m)

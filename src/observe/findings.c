@@ -479,7 +479,7 @@ static void find_loads(const finder *f) {
                         some, up_to(f), most, most == 1 ? "person was" : "people were",
                         (double)th_load_bounds[k], (double)th_load_times[k], what[k], found.load,
                         found.line, where);
-        return; // the worst says it
+        return; // the most severe finding covers it
     }
 }
 

@@ -17,7 +17,7 @@ enum { WALLS_MOST = 8000 }; // finding the rooms takes 60 s for 80 000
 typedef struct looker {
     th_findings *out;
     const th_scene_view *scene;
-    const th_rooms *rooms; // NULL: not known, all people may come everywhere
+    const th_rooms *rooms; // NULL: not known, people may be anywhere
     bool *reached;         // by group and room
 } looker;
 

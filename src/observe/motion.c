@@ -206,7 +206,7 @@ static th_result read_ahead(th_motion *motion, th_error *error) {
     return result;
 }
 
-// From the oldest to the newest place of the window where the person is all the time.
+// From the oldest to the newest frame of the window, as long as the person is present throughout.
 static void find_velocity(const th_motion *motion, int person, double fps) {
     int64_t first = motion->now, last = motion->now;
     int i = person, j = person;

@@ -337,7 +337,7 @@ th_observation *th_observer_observation(th_observer *observer) { return &observe
 
 static th_result see_events(th_observer *observer, th_world *world, th_error *error) {
     uint64_t step = th_world_step_count(world);
-    if (step == observer->last_step) return TH_OK; // seen already
+    if (step == observer->last_step) return TH_OK; // this step was seen before
     observer->last_step = step;
     th_observation *o = &observer->observation;
     int count = 0;
@@ -386,8 +386,8 @@ static bool more_will_come(const th_scene_view *scene, double time) {
     return false;
 }
 
-// Is the sample that is being taken after the time of use, as things stand? Whenever a person leaves before 95 % have,
-// everything so far was use.
+// Does the current sample lie after the time of use, as far as is known? When a person leaves before 95 % have left,
+// all samples so far lie within it.
 static bool take_use(th_observer *observer, double time) {
     th_observation *o = &observer->observation;
     int n = o->sample_count;

@@ -7,7 +7,7 @@
 // is five times larger in calm crowds before doors (docs/reports.md).
 // A velocity is the way since the sample before over the interval: what a model reports is of one short step, in a
 // packed crowd of some models mostly shuffling that leads nowhere and that no video would show.
-// Where the kernel holds fewer than LEAST_PEOPLE the means begin again: two people are not a crowd.
+// Where the kernel holds fewer than LEAST_PEOPLE people the means start again: two people are not a crowd.
 // Cost of a sample: O(people + cells of the rows between the first and the last person).
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/observer_parts.h"

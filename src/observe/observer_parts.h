@@ -39,13 +39,13 @@ typedef struct th_map_work {
 bool th_map_create(const th_scene_view *scene, int level, double cell, const th_box *box,
                    th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
-// Note all people, then put all people: the notes tell which people are alone. Without notes none is.
+// Note all people, then put all people: the notes tell which people are alone. Without notes no person counts as alone.
 void th_map_note(th_map_work *work, const th_last_seen *person);
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
 // Adds all people put in since the last call to the sums; `interval` is the time it stands for, `late` whether it is
 // after the time of use.
 void th_map_take(th_map *map, th_map_work *work, double interval, bool late);
-// Counts samples as in use that were taken for late ones.
+// Counts samples as within the time of use that were taken for late.
 void th_map_not_late(th_map *map);
 // How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
 // 0 beyond the map.

@@ -141,7 +141,7 @@ void th_people_into_maps(th_observer *observer, const th_moment *moment) {
     for (int m = 0; m < observer->observation.map_count; ++m) put_level(observer, moment, m);
 }
 
-// The piece after the last sample, as he was seen then.
+// The piece after the last sample, with the state of that sample.
 static void end_person(th_observer *observer, int64_t index, double time) {
     const th_last_seen *last = &observer->last_seen[index];
     th_person *person = &observer->observation.people[index];

@@ -310,7 +310,7 @@ static void release_ground(th_geometry *geometry, th_free_ground *ground) {
     *ground = (th_free_ground){0};
 }
 
-// Takes the shape, also when it fails.
+// Takes the shape over, also when it fails.
 static bool fill_ground(th_geometry *geometry, GEOSGeometry *shape, th_free_ground *ground) {
     *ground = (th_free_ground){.shape = shape};
     if (!th_rings_take(geometry, shape, &ground->rings) ||

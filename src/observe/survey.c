@@ -350,7 +350,7 @@ static th_result make_areas(th_survey *survey, const char *walkable, th_error *e
     const th_survey_area_def everywhere = {.name = "everywhere"};
     const th_survey_area_def *areas = def->areas;
     int area_count = def->area_count;
-    if (area_count == 0 && def->line_count == 0 && walkable) { // nothing asked for: all of it
+    if (area_count == 0 && def->line_count == 0 && walkable) { // then all of the ground
         areas = &everywhere;
         area_count = 1;
     }
@@ -382,7 +382,7 @@ static th_result make_areas(th_survey *survey, const char *walkable, th_error *e
 // Walkable ground, or where nothing is known of it the box around all people.
 static th_result make_everywhere(pass *work, const char *walkable, th_error *error) {
     const th_trajectory_info *info = th_motion_about(work->motion);
-    // Made for its own sake where walls are given: what is wrong with them shows here.
+    // Where walls are given the region is made even if nothing needs it: faults in the walls show here.
     if (!walkable && (!work->survey->def.method[TH_VORONOI] || info->row_count == 0)) return TH_OK;
     char box[256];
     snprintf(box, sizeof box, "POLYGON ((%.3f %.3f, %.3f %.3f, %.3f %.3f, %.3f %.3f, %.3f %.3f))",

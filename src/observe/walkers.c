@@ -60,7 +60,7 @@ static int index_of(th_walkers *walkers, int64_t id) {
 
 // ---- one person at one moment
 
-// A person lost for a moment has still crossed a line in between; after a longer time its way is not known. [s]
+// A person lost for less than this has crossed the lines in between; after a longer time the way is not known. [s]
 static const double BRIDGED = 1.0;
 
 static void begin_stretch(th_walker *w, const th_moment *moment, int i) {

@@ -22,7 +22,7 @@ typedef struct th_walker {
     th_running_quantile acceleration_p95, jerk_p95;
     double speed_sum; // [m/s]
     int speed_count;
-    // Where it goes on from.
+    // The state to continue from.
     int64_t last_moment;           // counted from 1
     int stretch;                   // frames without gap
     double start_x, start_y;       // of this stretch

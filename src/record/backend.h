@@ -9,7 +9,7 @@
 #include "throng/scene_view.h"
 #include <stdbool.h>
 
-// Beyond these a number in a file is damage, whatever the format.
+// A number in a file beyond these limits is damage, whatever the format.
 #define TH_FARTHEST 1e9   // [m] from (0, 0); map projections stay below 3e7
 #define TH_FPS_LEAST 1e-9 // [1/s]
 #define TH_FPS_MAX 1e9

@@ -448,7 +448,7 @@ th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame,
     blob_head h = {.count = (uint32_t)frame->count};
     key = key || !codec->started;
     bool merged = key ? merge_key(codec, frame, &h) : merge(codec, frame, &h);
-    codec->started = false; // until all of it is done
+    codec->started = false; // until the frame is complete
     if (!merged) return no_memory(error);
     h.flags = (key ? (uint32_t)FLAG_KEY : 0) | (frame->heading ? (uint32_t)FLAG_HEADING : 0);
     h.level_changes = count_level_changes(&codec->now, frame);
@@ -459,7 +459,7 @@ th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame,
     return result;
 }
 
-// ---- blobs into frames: everything that is read here may be a lie
+// ---- blobs into frames: anything read here may be damaged or forged
 
 // A zstd block of 4 bytes gives at most 128 KiB; a larger claim is damage.
 enum { ZSTD_RATIO_MOST = 32768 };

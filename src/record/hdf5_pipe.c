@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 // ---- a trajectory through a pipe: numbers as this machine keeps them
-// The receiver believes nothing: the sender read a file that may have damaged its memory.
+// The receiver checks everything: the sender read a file that may have damaged its memory.
 
 static const uint32_t BEGIN = 0x54354854, END = 0x21444e45; // "TH5T", "END!"
 enum { BLOCK_ROWS = 4096, TEXT_NONE = -1 };
@@ -249,7 +249,7 @@ th_result th_hdf5_receive(th_trajectory *trajectory, th_hdf5_channel *c, th_erro
 
 extern char **environ;
 
-// Far more than a sound file needs: reading takes 0.01 s per MB, and rows are at most twenty times larger than packed.
+// Far more than an intact file needs: reading takes 0.01 s per MB, and rows are at most twenty times larger than packed.
 double th_hdf5_seconds_most(double file_bytes) { return 2 + file_bytes / 1e6; }
 double th_hdf5_memory_most(double file_bytes) { return 1e9 + 100 * file_bytes; }
 enum { BUSY = 6 }; // seconds of the clock per second of work, on a machine with much else to do

@@ -423,7 +423,7 @@ static bool is_number(sqlite3_stmt *row, int column) {
            isfinite(sqlite3_column_double(row, column));
 }
 
-// False also for what is missing: people without a row in the table of levels.
+// False also for missing values: people without a row in the table of levels.
 static bool is_whole(sqlite3_stmt *row, int column) {
     return sqlite3_column_type(row, column) == SQLITE_INTEGER;
 }

@@ -22,7 +22,7 @@ typedef struct comments_seen {
 } comments_seen;
 
 // ---- the comment lines at the top: frame rate, unit, levels
-// PedPy's rules (docs/recordings.md), and kinder, as the archive holds files that PedPy needs help with.
+// PedPy's rules (docs/recordings.md), and more lenient, as the archive holds files that PedPy needs help with.
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -156,7 +156,7 @@ typedef struct scanner {
     char *text; // the line, NUL at its end
     size_t length;
     bool has_end;  // a line end follows it
-    bool has_rows; // so it is a trajectory, whatever is wrong further down
+    bool has_rows; // so the file is a trajectory, whatever faults follow
 } scanner;
 
 static th_result fail_at(const scanner *scan, const char *at, th_error *error, const char *format,

@@ -360,7 +360,7 @@ static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer, 
     }
 }
 
-// The user knows the file by the name it was going to have, and nothing is kept of it.
+// Names the file in an error by its final name, as the user knows it.
 static void name_target(th_error *error, const char *part, const char *to) {
     size_t length = strlen(part), room = sizeof error->file - 1;
     if (!error || strcmp(error->file, length > room ? part + length - room : part) != 0) return;

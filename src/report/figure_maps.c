@@ -214,7 +214,7 @@ double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data)
     char runs[80], note[160];
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "of people under way, %s", runs);
-    // One fast person in an otherwise empty cell must not compress the scale for all others.
+    // One fast person in an otherwise empty cell must not compress the scale.
     double highest = fmin(fmax(th_map_largest(data, mean_speed), 0.5), 1.6);
     return th_figure_scale_map(canvas, data, "Mean speed", note, mean_speed,
                                (th_scale_range){highest, th_colour_scale}, "speed [m/s]",

@@ -43,7 +43,7 @@ th_result th_make_folders(const char *path, th_error *error) {
         if (part[i] != '/' && part[i] != '\0') continue;
         char kept = part[i];
         part[i] = '\0';
-        // Parent folders may exist without being writable: only the last one must succeed.
+        // Parent folders may exist without being writable: only making the last one must succeed.
         int cause = mkdir(part, 0777) != 0 ? errno : 0;
         if (cause && cause != EEXIST && !is_folder(part))
             return th_file_fail(error, path, "the folder cannot be made: %s; choose another --out",

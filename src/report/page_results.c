@@ -27,7 +27,7 @@ static double mean_of_runs(const th_ensemble *ensemble, bool inside) {
     return sum / ensemble->run_count;
 }
 
-// All out in the only run.
+// The only run, which emptied the scene.
 static void answer_one(th_text *page, const th_ensemble *ensemble) {
     const th_run_summary *run = &ensemble->runs[0];
     add_people(page, (double)run->left);
@@ -59,7 +59,7 @@ static void answer_stuck(th_text *page, const th_ensemble *ensemble, int ended) 
     if (ended > 1) th_text_add(page, "%d runs ", ended);
 }
 
-// All out in `ended` of several runs.
+// Several runs, of which `ended` emptied the scene.
 static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
     th_sample_summary egress = th_ensemble_egress(ensemble);
     if (ended < ensemble->run_count) {
@@ -99,7 +99,7 @@ static void add_end(th_text *page, const th_ensemble *ensemble) {
     th_text_put(page, ".");
 }
 
-// People with places of their own need not leave: all have arrived.
+// People with goals of their own need not leave: all have arrived.
 static void answer_settled(th_text *page, const th_ensemble *ensemble) {
     double inside = mean_of_runs(ensemble, true), all = mean_of_runs(ensemble, false), lying = 0;
     for (int i = 0; i < ensemble->run_count; ++i)
@@ -138,7 +138,7 @@ static void add_fact(th_text *page, const char *name) {
 
 static void end_fact(th_text *page) { th_text_put(page, "</dd></div>"); }
 
-// The numbers that are asked for next.
+// The numbers that readers ask for next.
 static void add_facts(th_text *page, const th_figure_data *data) {
     const th_ensemble *ensemble = data->ensemble;
     const th_density_findings *found = &data->found;

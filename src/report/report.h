@@ -31,9 +31,9 @@ bool th_folder_has(const th_folder *folder, const char *name);
 th_result th_folder_lock(th_folder *folder, th_error *error);
 void th_folder_unlock(th_folder *folder);
 
-// Where results go: `wanted`, or with NULL the first free one of runs/STEM, runs/STEM-2, ... It is made,
-// with those above it. One that holds something is refused without `force`; with it, the files that
-// throng wrote there are removed and nothing else. The folder is locked before anything is touched.
+// Where results go: `wanted`, or with NULL the first free one of runs/STEM, runs/STEM-2, ... Makes it,
+// and the folders above it. A folder that holds something is refused without `force`; with it, the files that
+// throng wrote there are removed and nothing else. Locks the folder before touching anything.
 th_result th_folder_claim(th_folder *folder, const char *wanted, const char *stem, bool force,
                           th_error *error);
 // Makes a folder and those above it where they are missing.

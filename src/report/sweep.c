@@ -556,7 +556,7 @@ th_result th_report_sweep_page(const th_sweep_report *report, th_error *error) {
     char figures[4096];
     th_text page = {0};
     snprintf(figures, sizeof figures, "%s/figures", report->folder);
-    mkdir(figures, 0777); // what fails here fails again when the first figure is written
+    mkdir(figures, 0777); // a failure here repeats when the first figure is written
     add_head(&page, report);
     add_answer(&page, report);
     th_text_put(&page, "<section><h2>Results</h2>\n");

@@ -209,7 +209,7 @@ static th_result write_counters(const th_report_def *def, th_error *error) {
     return th_table_close(&table, error);
 }
 
-// A column that an observation made by hand may not have.
+// A column that an observation made by hand may lack.
 static void put_optional(th_table_file *table, const float *values, int k) {
     th_table_float(table, values ? values[k] : NAN);
 }

@@ -164,7 +164,7 @@ static bool deliver(void *context, int index, th_simulation *run) {
     return !th_runs_enough(&egress, runs->ensemble.run_count, runs->info.until_ci);
 }
 
-// Where the wish for a narrow interval was not fulfilled.
+// Tells where the interval stayed wider than wanted.
 static void note_why_it_stopped(th_runs *runs) {
     th_sample_summary egress = th_ensemble_egress(&runs->ensemble);
     double wanted = runs->info.until_ci;
@@ -272,7 +272,7 @@ static th_result resume(th_runs *runs, th_error *error) {
 static th_result refuse_many(const th_run_folder *run, th_error *error) {
     char *command = th_run_folder_again(run);
     if (!command) return th_fail(error, TH_NO_MEMORY, "", "no memory for an advice");
-    bool fits = strlen(command) + 80 < sizeof error->message; // half a command would be worse
+    bool fits = strlen(command) + 80 < sizeof error->message; // a command cut in half would mislead
     th_result result = th_file_fail(error, run->folder.path,
                                     "several runs cannot go on where they stopped; begin again "
                                     "with\n  %s",

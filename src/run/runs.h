@@ -268,7 +268,7 @@ struct th_runs {
 // Below this many runs no interval is trusted: with 4 degrees of freedom Student's t is still 2.8, and with
 // fewer a narrow interval is as often luck as it is knowledge.
 enum { TH_RUNS_LEAST = 5 };
-// Whether the sample of `runs` runs is good enough to stop, or hopeless: none of them emptied the scene.
+// Is the sample of `runs` runs good enough to stop, or hopeless, as none of them emptied the scene?
 bool th_runs_enough(const th_sample_summary *egress, int runs, double until_ci);
 
 static inline bool th_runs_interrupted(const th_runs *runs) {

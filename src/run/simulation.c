@@ -435,7 +435,7 @@ static bool hand_over(running *r, int index, slot *s) {
         r->result = r->error->code = s->result;
         return false;
     }
-    // Half a run says nothing about the sample, but is better than no result at all.
+    // A run cut short says nothing about the sample, but is better than no result.
     bool half = th_observer_observation(s->run.observer)->interrupted;
     if (half && index > 0) return false;
     return r->def->deliver(r->def->context, index, &s->run) && !half;

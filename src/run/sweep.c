@@ -67,7 +67,7 @@ static void put_row(FILE *text, const th_variation *variation, int combination,
         th_csv_field(text, th_variation_value(variation, combination, i));
     }
     fprintf(text, ",%" PRIu64 ",%016" PRIx64, row->seed, row->hash);
-// An empty field is a number there is none of.
+// An empty field stands for a missing number.
 #define X(member, title)    \
     if (isnan(row->member)) \
         fputc(',', text);   \
@@ -474,7 +474,7 @@ typedef struct sweeping {
     int missing_count;
     double *egress; // of the runs looked at, for the interval
     bool enough;    // the interval is narrow
-    th_error error; // of what a delivered run was refused for
+    th_error error; // of the delivered run that was refused
 } sweeping;
 
 // In a run's thread, as soon as it is complete: what is on the disk need not be made again.

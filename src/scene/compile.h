@@ -129,11 +129,11 @@ void th_compile_scripted(th_compiler *c);
 void th_compile_walls(th_compiler *c);
 // Sets c->path to a member of a goal.
 void th_at_goal(th_compiler *c, int goal, const char *key);
-// And to a member of a door, or of the exit that it shuts.
+// Sets c->path to a member of a door, or of the exit that it shuts.
 void th_at_door(th_compiler *c, int door, const char *key);
 // Doors, the tops of stairs (on both their levels) and goal lines: where they lie on a wall it opens.
 const th_opening *th_collect_openings(th_compiler *c, int *count);
-// Refuses what opens the ground's edge onto nothing.
+// Refuses openings in the ground's edge that lead nowhere.
 void th_check_openings(th_compiler *c);
 // Refuses stairs that lie over each other.
 void th_check_stairs_apart(th_compiler *c);

@@ -13,7 +13,7 @@ static const double BEHIND =
 static const double OFF_GROUND = 2.0 * (double)TH_OPENING_REACH; // [m] further off no door opens
 static const float NARROW = 0.03f; // [m] too narrow for the smallest body, 0.1 m
 
-// ---- what opens
+// ---- openings
 
 static th_opening opening_of(th_line line, th_opening_kind kind, int index, int side) {
     float more = 5.0f * TH_OPENING_REACH; // what is near, and roundings as on a map
@@ -44,7 +44,7 @@ const th_opening *th_collect_openings(th_compiler *c, int *count) {
     return openings;
 }
 
-// ---- where they lead
+// ---- where openings lead
 
 typedef struct span {
     float begin, end; // [m] along an edge

@@ -273,7 +273,7 @@ static void read_goals(th_decoder *decoder, json_t *root, th_scene_def *def) {
     def->goal_count = (int)total;
 }
 
-// A group that says nothing about where it wants to go leaves by the nearest exit.
+// A group without a goal leaves by the nearest exit.
 static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
                            th_group_def *groups) {
     size_t exits = json_array_size(json_object_get(root, "exits"));

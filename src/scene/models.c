@@ -31,7 +31,7 @@ static const char *stage_word(th_stage stage) {
     return stage == TH_STAGE_MOVE ? "move model" : th_stage_name(stage);
 }
 
-// For people with own goals the default must lead there; where a behaviour weighs ways itself, it is the shortest way.
+// With own goals the default is a plan that leads to them; with a behaviour that weighs ways itself it is the shortest way.
 static int default_model(th_stage stage, bool own_goals, bool aims) {
     int usual = th_stage_default_model(stage), count;
     const th_model *const *models = th_models(&count);

@@ -457,7 +457,7 @@ static int fill_hexagonal(filling *f, int placed) {
         sites = th_alloc(&f->placer->memory, (size_t)best_count, sizeof *sites);
         f->no_memory = !sites;
     }
-    if (!sites) { // random placement did better: restore its people
+    if (!sites) { // random placement placed more: restore it
         for (int i = 0; i < placed; ++i)
             th_placer_add(f->placer, f->level, f->positions[i], f->radii[i]);
         return placed;

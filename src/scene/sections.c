@@ -160,7 +160,7 @@ static void gather_points(th_compiler *c, const char *what, const th_point *poin
     for (int k = 0; k < count && c->result == TH_OK; ++k) th_gather_point(c, points[k], level);
 }
 
-// Does the line come over ground? Its points first, which nearly always answers.
+// Does the line touch ground? Tests its points first, which nearly always decides.
 static bool touches(const th_polygons *ground, const th_vec2 *points, int count) {
     for (int k = 0; k < count; ++k)
         if (th_polygons_contain(ground, points[k])) return true;
@@ -600,7 +600,7 @@ static void add_detours(th_compiler *c, int i, const th_section *section, int *r
     }
 }
 
-// Weights of names without a section that the scene has are refused by name.
+// Refuses weights by a key that no section of the scene declares.
 static void check_weight_keys(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
     const char *keys[TH_SECTION_MAX];

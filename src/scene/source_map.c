@@ -141,7 +141,7 @@ static bool enter_element(cursor *c, long index) {
     return false;
 }
 
-// A definition's member may stand in the file under another name.
+// A member of a definition may have another name in the file.
 static bool enter_member_or_alias(cursor *c, const char *name, size_t length, size_t *key) {
     static const char *const aliases[][2] = {{"route", "to"}, {"positions", "positions_file"}};
     const cursor start = *c;

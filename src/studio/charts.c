@@ -67,7 +67,7 @@ static json_t *areas_at(const th_observation *o, int sample) {
     return list;
 }
 
-// ---- what the people tell
+// ---- readings of the crowd
 
 typedef struct look {
     double speed_sum;

@@ -259,7 +259,7 @@ static float share_kept(const th_studio_moment *moment, const th_studio_view *vi
     if (!view->given || view->pixels[0] <= 0) return 1.0f;
     float scale = (float)view->pixels[0] / fmaxf(box->max_x - box->min_x, 1e-3f);
     float body = 0.4f * scale, kept = body * body;
-    const float always = 20000.0f; // people that are sent anyway
+    const float always = 20000.0f; // people that are sent in any case
     if (kept >= 1.0f || (float)moment->count <= always) return 1.0f;
     int count = count_in_view(moment, box, levels);
     if (count > 0) kept = fmaxf(kept, always / (float)count);

@@ -198,7 +198,7 @@ static bool find_kind(const char *what, list_kind *kind, th_error *error) {
     return false;
 }
 
-// -1: none such.
+// -1: there is none.
 static int find_element(const json_t *list, const json_t *key) {
     size_t count = json_array_size(list);
     if (json_is_integer(key)) {
@@ -213,7 +213,7 @@ static int find_element(const json_t *list, const json_t *key) {
     return -1;
 }
 
-// The list, made where it is not there yet and `make`.
+// The list; with `make` it is made where it is missing.
 static json_t *open_list(json_t *document, const list_kind *kind, const json_t *level, bool make,
                          th_error *error) {
     json_t *parent = document;
@@ -471,7 +471,7 @@ static void skip_blanks(const char **text) {
     while (isspace((unsigned char)**text)) ++*text;
 }
 
-// Exits and people are the user's to place: the plan alone is a scene whose people stay.
+// The user places exits and people: the plan alone is a scene whose people stay.
 static json_t *plan_document(json_t *shape, const char *name) {
     return json_pack("{s:s, s:s, s:[{s:s, s:[o]}], s:[], s:[], s:{s:i}}", "name", name,
                      "description", "A plan without exits and people yet.", "levels", "id",

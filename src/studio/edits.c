@@ -62,7 +62,7 @@ static th_result set_group_param(th_studio *studio, int w, int g, const json_t *
     if (!model)
         return th_fail(error, TH_BAD_ARGUMENT, "name",
                        "no model of group '%s' has a parameter '%.60s'", group->id, name);
-    // A behaviour and a move model may have the same name: the world then means the first.
+    // A behaviour and a move model may have the same name: the world then takes the first.
     const th_model *meant = model_with(group, NULL, model->name, name);
     if (meant != model)
         return th_fail(error, TH_BAD_ARGUMENT, "stage",
@@ -264,7 +264,7 @@ static json_t *edit_wall(th_studio *studio, int w, const json_t *asked, th_error
         th_document_add(play->document, "walls", level_id, polyline, &made, error) == TH_OK;
     json_decref(level_id);
     json_decref(polyline);
-    if (!added) { // of a polyline some segments may stand already
+    if (!added) { // some segments of a polyline may stand already
         th_error unread = {0};
         if (studio->undo.count > 0) th_undo_take(studio, &studio->undo, &studio->redo, &unread);
         th_undo_clear(&studio->redo);

@@ -1,5 +1,5 @@
 // The exchange between the server's thread and the one that steps the world: requests one way; answers, events and the
-// newest moment the other. Neither ever waits for the other. SPDX-License-Identifier: Apache-2.0
+// newest moment the other way. Neither side ever waits for the other. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_EXCHANGE_H
 #define TH_STUDIO_EXCHANGE_H
 #include "core/system/system.h"

@@ -279,7 +279,7 @@ static uint8_t goal_of(const th_scene_view *scene, uint32_t group, uint32_t leg)
     return target >= 0 ? byte_of((uint32_t)target) : TH_STUDIO_NOTHING;
 }
 
-// Agents that stand look where they want to go, or at what they watch.
+// Standing agents face where they want to go, or what they watch.
 static th_vec2 facing_of(const th_scene_view *scene, const views *v, int i, bool walks) {
     if (walks) return (th_vec2){v->vx[i], v->vy[i]};
     bool watches = v->phase[i] == TH_PHASE_WAITING && v->leg[i] >= TH_DETOUR &&

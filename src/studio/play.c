@@ -192,7 +192,7 @@ static uint64_t seed_of(const json_t *document) {
 
 th_result th_play_open(th_studio *studio, json_t *document, const char *name, const char *base_dir,
                        th_error *error) {
-    // A fresh studio, so that a scene that does not open leaves the old one alone.
+    // Opens in a fresh studio, so that a scene that fails to open leaves the old one as it is.
     th_studio opened = {.backend = studio->backend,
                         .threads = studio->threads,
                         .allow_links = studio->allow_links,
@@ -218,7 +218,7 @@ th_result th_play_open(th_studio *studio, json_t *document, const char *name, co
     return TH_OK;
 }
 
-// Both worlds or none: they go in step.
+// Both worlds or neither: they run in step.
 th_result th_play_restart(th_studio *studio, th_error *error) {
     fresh made[2] = {{0}};
     th_result result = TH_OK;
@@ -321,7 +321,7 @@ bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char
     void *snapshot = size <= TH_STUDIO_UNDO_BYTES ? malloc(size) : NULL;
     if (!snapshot || th_world_snapshot(play->world, snapshot, size, NULL) != TH_OK) {
         free(snapshot);
-        th_undo_clear(stack); // what comes before could not be told from what is missing
+        th_undo_clear(stack); // earlier moments could not be told from missing ones
         return false;
     }
     while (stack->count > 0 &&

@@ -166,7 +166,7 @@ static json_t *restarted(th_studio *studio, th_error *error) {
     th_error refused = {0};
     th_result result = th_play_restart(studio, &refused);
     if (result != TH_OK) {
-        // Live edits may make a plan that no run could begin with; the one that runs is not touched.
+        // Live edits may make a plan that no run could begin with; the running world stays as it is.
         th_fail(error, result, refused.path,
                 "the crowd walks on, but the plan as edited cannot start anew: %s; undo the change "
                 "(Ctrl+Z) or leave a way, then restart",
@@ -295,7 +295,7 @@ void th_studio_greet(th_studio *studio, uint64_t client) {
     th_studio_say_text(&studio->exchange, client, false, *greeting ? strdup(*greeting) : NULL);
 }
 
-// A client has come: everything it must know first.
+// A new client: sends everything it must know first.
 static json_t *do_joined(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)asked, (void)error;
     th_studio_greet(studio, client);

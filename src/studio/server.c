@@ -47,7 +47,7 @@ static bool hex_token(char token[TH_STUDIO_TOKEN]) {
     return true;
 }
 
-// In a time that does not tell how much of it was right.
+// Takes the same time however much of it was right.
 static bool same_token(const char *given, const char *token) {
     if (strlen(given) != TH_STUDIO_TOKEN - 1) return false;
     unsigned different = 0;
@@ -81,7 +81,7 @@ static bool may_enter(const th_studio_server *server, struct lws *wsi, bool need
         return false;
     int length = lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN);
     bool is_own = strncmp(origin, "http://", 7) == 0 && is_own_host(server, origin + 7);
-    // A page from elsewhere must not come in, and a WebSocket without an origin comes from no page.
+    // Refuses pages from elsewhere; a WebSocket without an origin comes from no page.
     if (length != 0 ? !is_own : needs_origin) return false;
     const char *given = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
     return given && same_token(given, server->token);
@@ -328,13 +328,13 @@ static const struct lws_protocols protocols[] = {
     {"throng-1", on_event, sizeof(connection), 65536, 0, NULL, 0},
     {NULL, NULL, 0, 0, 0, NULL, 0},
 };
-// Silence: asked after 20 s, dropped after 60.
+// A silent client is asked after 20 s and dropped after 60 s.
 static const lws_retry_bo_t silence = {.secs_since_valid_ping = 20, .secs_since_valid_hangup = 60};
 
 void th_studio_server_wake(th_studio_server *server) { lws_cancel_service(server->context); }
 static void wake(void *server) { th_studio_server_wake(server); }
 
-// ---- the whole
+// ---- running the server
 
 static th_result listen_on(th_studio_server *server, const th_studio_server_def *def,
                            th_error *error) {

@@ -126,7 +126,7 @@ typedef struct th_studio {
     bool changed; // since the last moment was shown
     struct {
         double next_frame, last_frame, next_state, next_person; // wall clock [s]
-        bool to_inspect; // what is on show has not been told of yet
+        bool to_inspect; // clients do not know yet what is on show
     } turn;
     int clients;
     th_studio_wishes wishes;
@@ -151,7 +151,7 @@ th_result th_play_reload(th_studio *studio, int world, json_t *document, int roo
                          th_error *error);
 th_result th_play_compare(th_studio *studio, bool on, th_error *error);
 void th_play_release(th_play *play);
-// Nothing is on show any more: no world, no recording, no past.
+// Clears the show: no world, no recording, no past.
 void th_play_leave(th_studio *studio);
 // Keeps the state before an edit. False: no memory; there is then no going back, and the edit goes on.
 bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
@@ -177,7 +177,7 @@ void th_charts_release(th_charts *charts);
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
 // The last row not after `time`; NULL: none.
 const json_t *th_charts_row(const th_charts *charts, double time);
-// The world, its scene or its time is another one: what was seen of it is over.
+// After a change of the world, its scene or its time: forgets what was seen.
 void th_charts_unwatch(th_charts *charts);
 // Charts of a recording: called for every frame and at the end. False: no memory.
 bool th_charts_see_frame(th_studio *studio, const th_moment *frame);

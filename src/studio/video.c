@@ -210,7 +210,7 @@ static bool put_page(const ffmpeg *e, int width, int height, const th_canvas *pa
     return true;
 }
 
-// ---- the whole
+// ---- the video
 
 // The page of a moment between moment k of the recording and the next. No surface: no memory.
 static th_canvas draw_page(const th_studio *studio, th_plan_view *view, drawn *d, int k,

@@ -163,7 +163,7 @@ typedef struct th_fd_figure {
     const char *title;
     const th_fd_panel *panels;
     int panel_count, columns;
-    bool weidmann;       // his curve in every panel
+    bool weidmann;       // Weidmann's curve in every panel
     double most_density; // of the x axis [1/m2]; 0: from the data
     double most_flow;    // of the y axis of flows [1/(m s)]; 0: from the data
 } th_fd_figure;
@@ -200,7 +200,7 @@ typedef struct th_diagram {
     int count;
     const th_measured_set *over[TH_DIAGRAM_OVER]; // measurements drawn below
     int over_count;
-    bool weidmann; // his curve too
+    bool weidmann; // Weidmann's curve, too
 } th_diagram;
 
 // Adds what a recording holds, or a scene, which is run first. TH_BAD_ARGUMENT with the path "areas": it was not said

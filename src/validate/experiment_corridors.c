@@ -254,7 +254,7 @@ static void judge_motion(const study *s, int m, int plain, th_experiment_result 
     char asked[160];
     snprintf(asked, sizeof asked, "%s: fewer overlaps and lower acceleration than %s, both ways",
              s->models[m].name, s->models[plain].name);
-    // Without any overlap there is nothing to reduce.
+    // Without overlaps there is nothing to reduce.
     bool fewer =
         with->overlaps < without->overlaps || (with->overlaps == 0.0 && without->overlaps == 0.0);
     bool smoother = with->acceleration < without->acceleration;
@@ -356,7 +356,7 @@ static th_result draw_diagrams(const study *s, bool flow, const char *file, cons
             .columns = 2,
             .weidmann = true,
             .most_density = 5.4,
-            // Models alone do not slow down: their high flow would compress the other curves.
+            // Models alone hardly slow down: their high flow would compress the other curves.
             .most_flow = 2.0};
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", s->settings->out, file);

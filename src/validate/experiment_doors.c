@@ -345,7 +345,7 @@ static void table_jams(const door_plan *plan, th_experiment_result *result) {
     }
 }
 
-// Name and deviations of one that holds, appended.
+// Appends the name and deviations of a model that holds.
 static void append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void append(char *text, size_t size, const char *format, ...) {

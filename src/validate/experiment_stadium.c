@@ -130,7 +130,7 @@ typedef struct stand_run {
 
 typedef struct stand_plan {
     const th_experiment_settings *settings;
-    const th_experiment_model *models[MODELS_MOST]; // of every family the one alone first
+    const th_experiment_model *models[MODELS_MOST]; // of each family the model alone comes first
     int model_count, seeds;
     stand_run runs[MODELS_MOST * SEEDS]; // model by model
 } stand_plan;
@@ -211,7 +211,7 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
     }
 }
 
-// Every model behind the filter against itself alone.
+// Compares every model behind the filter with the same model alone.
 static void judge(const stand_plan *plan, th_experiment_result *result) {
     int alone_index = 0;
     for (int m = 0; m < plan->model_count; ++m) {

@@ -227,7 +227,7 @@ void th_check_counterflow(th_trial *trial) {
         for (int seed = 1; seed <= trial->setup->crowds && !th_trial_failed(trial); ++seed) {
             th_case one;
             if (!th_case_open(&one, trial, "imo_08_counterflow", (uint64_t)seed, overrides)) return;
-            // A picture with people coming both ways says more than one without.
+            // A picture with people coming from both sides says more.
             th_trial_value(trial, series, last_through(&one, towards[k] == 50, 900));
             th_case_close(&one);
         }
@@ -329,7 +329,7 @@ void th_check_room_corridor_stairs(th_trial *trial) {
         "mean density: room exit %.2f, mid-corridor %.2f, foot of the stairs %.2f per m2; flow "
         "into the corridor %.2f, onto the stairs %.2f per s",
         at_room, between, at_base, into, up);
-    // More come into the corridor than get onto the stairs: the jam before them grows.
+    // More people enter the corridor than reach the stairs: the jam before the stairs grows.
     th_trial_judge(trial, at_room > between && into - up >= 0.05);
 }
 

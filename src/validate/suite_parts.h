@@ -33,7 +33,7 @@ TH_WORDS void th_trial_say(th_trial *trial, const char *format, ...);
 TH_WORDS void th_trial_remark(th_trial *trial, const char *format, ...);
 // Every condition of the rule goes through here: one that does not hold fails the test for good.
 void th_trial_judge(th_trial *trial, bool holds);
-// Something that must not happen whatever is asked.
+// Fails the test with a sentence, whatever its rule asks.
 TH_WORDS void th_trial_fail(th_trial *trial, const char *format, ...);
 // A test that asks for documentation only.
 void th_trial_report(th_trial *trial);

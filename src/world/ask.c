@@ -273,7 +273,7 @@ static int place_of(const th_world *world, uint32_t id) {
     return -1;
 }
 
-// Half of the sum of forces squeezes the body (throng/world.h), over its circumference.
+// Half of the sum of forces squeezes the body (throng/world.h), divided by its circumference.
 static float line_pressure(const th_world *world, uint32_t i, const float *forces) {
     int place = place_of(world, world->agents.id[i]);
     return place < 0 ? NAN : 0.5f * forces[place] / (2.0f * PI * world->agents.radius[i]);
@@ -286,7 +286,7 @@ static th_asked people_of(const th_world *world, const th_kernel *kernel) {
     return th_ask_box(world, kernel->level, low, high);
 }
 
-// Weighted sums at the point of the velocities, or of the line pressures in the place of their first component.
+// Weighted sums at the point: of the velocities, or, with forces, of the line pressures as their first component.
 static void sum_up(const th_world *world, th_kernel_room *room, th_vec2 point, const float *forces,
                    float sums[TH_SUMS]) {
     const th_kernel *kernel = &room->kernel;

@@ -156,7 +156,7 @@ static void code_unit(coder *c, th_vec2 *p) {
 }
 static void code_level(coder *c, int *level) { code_int(c, level, 0, c->scene->level_count - 1); }
 static void code_goal(coder *c, int *goal) { code_int(c, goal, -1, c->scene->goal_count - 1); }
-// A box around nothing has its ends at infinity.
+// An empty box has its ends at infinity.
 static void code_box(coder *c, th_box *box) {
     code_float(c, &box->min_x, -FAR, INFINITY);
     code_float(c, &box->min_y, -FAR, INFINITY);

@@ -179,7 +179,7 @@ static bool find_touches(network *net) {
     return memory;
 }
 
-// ---- what they want
+// ---- preferred velocities
 
 static const th_model *move_of(const th_world *world, uint32_t group) {
     return th_models(NULL)[world->groups[group].move];
@@ -283,7 +283,7 @@ static bool solve(network *net) {
     return true;
 }
 
-// ---- the whole
+// ---- forces of a world
 
 static bool make_network(network *net) {
     size_t people = (size_t)net->people.count;

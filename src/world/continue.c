@@ -143,13 +143,13 @@ static void take_counts(th_world *world, const th_world *from) {
         int then = find_group(old, scene->groups[g].id);
         if (then >= 0)
             world->sources[g] = from->sources[then];
-        else // a new source owes nothing for the time before it was there
+        else // a new source owes nothing for the time before it was added
             world->sources[g].due = world->sources[g].placed =
                 (uint64_t)th_source_due(&scene->groups[g], from->time);
     }
 }
 
-// A door stands as it stood, unless the new scene says something else of its start.
+// A door keeps its state, unless the new scene changes its state at the start.
 static void take_doors(th_world *world, const th_world *from) {
     for (int d = 0; d < world->scene->door_count; ++d) {
         const th_door *door = &world->scene->doors[d];

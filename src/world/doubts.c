@@ -47,7 +47,7 @@ static th_vec2 middle(const th_box *box) {
     return (th_vec2){0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
 }
 
-// From where the group starts to the last of its goals, as the crow flies. False: it has none, or on another level.
+// From the group's start to the last of its goals, in a straight line. False: it has none, or one on another level.
 static bool way_of(const th_scene *scene, const th_group *group, th_vec2 *from, th_vec2 *to) {
     if (group->route_count == 0) return false;
     const th_target *target = &scene->targets[group->route[group->route_count - 1]];
@@ -66,7 +66,7 @@ static float along(th_vec2 from, th_vec2 to, th_vec2 p) {
     return th_dot(th_sub(p, from), way) / fmaxf(th_length2(way), 1e-6f);
 }
 
-// Does each of the two begin where the other ends, more or less: do they have to pass each other?
+// Does each of the two begin about where the other ends, so that they must pass each other?
 static bool meet(const th_scene *scene, const th_group *a, const th_group *b) {
     th_vec2 from_a, to_a, from_b, to_b;
     if (a->level != b->level || !way_of(scene, a, &from_a, &to_a) ||
@@ -259,7 +259,7 @@ static bool has_a_way(const th_group *group) {
            (group->decides & ways);
 }
 
-// What its models say, and models for walking in a group that stays.
+// What the group's models say, and walking models of a group that stays.
 static void tell_of_idle_models(doubt_list *list, const th_scene *scene, int group) {
     const th_group *g = &scene->groups[group];
     const th_model_choice *choice;
@@ -303,7 +303,7 @@ static void tell_of_idle_values(doubt_list *list, const th_scene *scene, int gro
 
 // ---- doors, goals and zones
 
-// The first change of a door that comes too late, or finds the door as it would make it.
+// The first change of a door that comes too late, or that changes nothing.
 static void tell_of_idle_door(doubt_list *list, const th_scene *scene, const th_door *door) {
     bool open = !door->closed;
     for (int k = 0; k < door->schedule_count; open = door->schedule[k++].open) {
@@ -396,7 +396,7 @@ static void tell_of_no_effect(doubt_list *list, const th_scene *scene) {
     tell_of_idle_goals(list, scene);
 }
 
-// The narrowest passages for bodies of a width, each looked for once and all with one allowance of work.
+// The narrowest passages for bodies of a width. Each search runs once, and all share one allowance of work.
 typedef struct passage_widths {
     float body, width;
     int64_t work;

@@ -25,7 +25,7 @@ const th_event *th_world_events(const th_world *world, int *count, uint64_t *los
     return world->events;
 }
 
-// No agent may stand exactly on a line that becomes a wall: the crossing test could then not tell the
+// No agent may stand exactly on a line that becomes a wall: the crossing test could not tell the
 // sides apart. Agents closer than 2 mm are set 3 mm off, on their side.
 static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
     th_agents *agents = &world->agents;

@@ -65,7 +65,7 @@ static void count_run(const th_agents *agents, const th_line *line, uint32_t beg
     }
 }
 
-// The index is of the positions before this step, so who crosses the line was, then, within the
+// The index holds the positions before this step, so agents that cross the line were then within the
 // longest move of it: only the cells along the line are looked at, row by row.
 static void count_along(const th_world *world, const th_level_grid *grid, const th_line *line,
                         float reach, th_line_count *crossings) {

@@ -104,7 +104,7 @@ TH_BOTH static inline bool th_in_solid(const th_world *world, const th_walls *wa
     return near && !on_exit && !th_walkable(world->scene, level, p);
 }
 
-// 0 for those who are gone.
+// 0 for agents that are gone.
 TH_BOTH static inline uint64_t th_person_hash(const th_world *world, int i) {
     const th_agents *agents = &world->agents;
     if (th_gone(agents->phase[i])) return 0;

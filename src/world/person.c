@@ -141,7 +141,7 @@ TH_FORMULA void see(const stage_of_model *s, view *v, uint32_t i) {
 // The values that a world may hold and a snapshot restores; others would be refused.
 static bool is_number(float value) { return value >= -1e6f && value <= 1e6f; }
 
-// Returns how many values had to be put right.
+// Returns how many values it had to correct.
 static uint64_t keep_own(const stage_of_model *s, view *v, uint32_t i) {
     uint64_t repairs = 0;
     for (int f = 0; f < s->model->field_count; ++f) {

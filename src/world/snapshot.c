@@ -140,7 +140,7 @@ static bool restore_model(th_world *world, int model, const unsigned char *from,
     return true;
 }
 
-// Those that save nothing and have to know.
+// Models that save nothing but must know of the restore.
 static void tell_models(th_world *world) {
     int used[TH_MODEL_MAX], count = th_used_models(world, used);
     for (int k = 0; k < count; ++k) {

@@ -5,7 +5,7 @@
 #include "state/device.h"
 #include "world/world.h"
 
-// The models of a stage in use, one after the other; each does its own people.
+// Runs the models of a stage in use, one after the other; each handles its own agents.
 static void run_models(th_world *world, th_stage stage) {
     for (int k = 0; k < world->stage_model_count[stage]; ++k) {
         int m = world->stage_models[stage][k];

@@ -273,7 +273,7 @@ const char *th_mood_name(th_mood mood) {
     return (unsigned)mood < TH_MOOD_COUNT ? names[mood] : "unknown";
 }
 
-// Those on the ground are fallen whatever their models say.
+// Agents on the ground are fallen whatever their models say.
 static th_mood mood_of(th_world *world, uint32_t i) {
     uint32_t phase = world->agents.phase[i];
     if (phase == TH_PHASE_FALLEN) return TH_MOOD_FALLEN;

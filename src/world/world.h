@@ -19,7 +19,7 @@ int th_spawn_capacity(const th_scene *scene, double end);
 // Places the scripted bodies only.
 void th_spawn_scripted(th_world *world);
 // continue.c: fills an empty world with the people, the clock and the counts of a world of another scene. Returns how
-// many people found no place.
+// many agents found no place.
 int th_take_over(th_world *world, th_world *from);
 // Room for them and for all that the scene still brings.
 int th_continued_capacity(const th_scene *scene, const th_world *from);

@@ -95,7 +95,7 @@ enum { TH_DENSESENSE_FREE_SAMPLES = 32 }; // points of the region that are tried
 // cut off (14 %) is put back by the prefactor: a sum to 2.5 sigmas costs half as much again.
 #define TH_DENSESENSE_CUT 2.0f
 
-// A value between mean (1 - spread) and mean (1 + spread), the same for a person all his life.
+// A value between mean (1 - spread) and mean (1 + spread), constant for each person.
 TH_FORMULA float th_densesense_own(float mean, float spread, uint32_t bits) {
     return mean + mean * spread * (2.0f * th_uniform(bits) - 1.0f);
 }
@@ -471,7 +471,7 @@ TH_FORMULA float th_densesense_sum_weights(const th_densesense_kernel *kernel, t
     return th_lanes_sum(&sums);
 }
 
-// FS of eq. 7: how much of the disc around q the person could walk to. From here on q is relative to him.
+// FS of eq. 7: how much of the disc around q the person could walk to. From here on q is relative to the person.
 TH_FORMULA float th_densesense_free_space(const th_densesense_walker *who, th_vec2 q, th_vec2 e) {
     float free = 0.0f, all = 0.0f;
     for (int first = 0; first < TH_DENSESENSE_FREE_SAMPLES; first += TH_LANES) {

@@ -128,7 +128,7 @@ const th_model th_filter_keep_side_model = {
 
 #define CELL 0.5f // [m] about as wide as a person, Cheng 2013: a cell per person
 #define LOOK 2.0f // [m] a wall less than this ahead lets the planner in
-#define STOP 0.5f // [m] and less than this leaves it to him
+#define STOP 0.5f // [m] with less than this the planner leads alone
 #define ALONG_WALL \
     0.5f // cosine; a wall that is more across the strip than this shows no agent the way
 

@@ -188,7 +188,7 @@ TH_FORMULA th_strip_choice th_strip_choose(const th_strip_fields *fields, const 
 enum { TH_KEEP_SIDE_HELD, TH_KEEP_SIDE_LEAVING };
 
 // Which sense an agent walks in, of a strip that may hold it; -1: none, the planner leads. An agent that wants to leave
-// is held for the patience and then let go until he walks along a strip again.
+// is held for the patience and then released until it walks along a strip again.
 TH_FORMULA int th_keep_side_sense(const th_keep_side_params *params, const th_strip_choice *choice,
                                   float dt, uint32_t *held, float *leaving) {
     uint32_t strip = 1 + 2 * (uint32_t)choice->strip;
@@ -235,7 +235,7 @@ TH_FORMULA void th_keep_side_filter(th_world *world, const th_strip_fields *fiel
     th_vec2 field = th_strip_direction(strip, &choice.place, sense, local);
     th_vec2 mixed = th_add(th_scale(1.0f - share, heading), th_scale(share, field));
     float length = th_length(mixed);
-    if (!(length > 0.1f)) return; // they cancel: the planner knows better
+    if (!(length > 0.1f)) return; // they cancel out: the planner leads
     agents->preferred_x[i] = speed / length * mixed.x;
     agents->preferred_y[i] = speed / length * mixed.y;
 }
