@@ -459,17 +459,19 @@ def check_video(folder, out):
     check(done.returncode == 0 and film.stat().st_size > 1000, f"ffmpeg makes a film of it: {done.stderr}")
 
 
-def exported_maps(page):
-    """The largest cell of each map in an exported page, 0 to 254."""
+def exported(page):
+    """The largest cell of each map in an exported page, 0 to 254, and its findings."""
     packed = re.search(r'<script id="throng-recording"[^>]*>([^<]*)</script>', page).group(1)
-    data, at, maps = gzip.decompress(base64.b64decode(packed)), 0, []
+    data, at, maps, findings = gzip.decompress(base64.b64decode(packed)), 0, [], []
     while at + 8 <= len(data):
         length, kind = struct.unpack_from("<IB", data, at)
         frame = data[at + 8:at + 8 + length]
         at += 8 + length
         if kind == 2 and frame[5] == 2:  # a frame, of a map
             maps.append(max(frame[64:]))
-    return maps
+        if kind == 1:
+            findings += json.loads(frame).get("findings", [])
+    return maps, findings
 
 
 def check_export(folder, out):
@@ -481,8 +483,11 @@ def check_export(folder, out):
         check(done.returncode == 0 and 'id="throng-recording"' in page.read_text(encoding="utf-8"), "it is exported")
         summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
         highest = min(summary["density"]["highest_per_m2"] / 8, 1) * 254  # the layer ends at 8 /m2
-        shown = max(exported_maps(page.read_text(encoding="utf-8")))
-        check(abs(shown - highest) < 1, f"its maps are those of the report: {shown}, {highest:.1f} of 254")
+        maps, findings = exported(page.read_text(encoding="utf-8"))
+        check(abs(max(maps) - highest) < 1, f"its maps are those of the report: {max(maps)}, {highest:.1f} of 254")
+        # A recording does not know the models: no findings about flows and overlaps.
+        told = {f["text"] for f in summary["findings"] if f["kind"] not in ("flow", "overlaps")}
+        check({f["text"] for f in findings} == told, f"its findings are those of the report: {findings}, {told}")
         subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, check=False)
         report = (out / "report.html").read_text(encoding="utf-8")
         check(report.count('<a href="replay.html">') == 1 and "throng replay" in report, "the report links it, once")

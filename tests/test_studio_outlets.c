@@ -1,5 +1,6 @@
-// One judge: the library, `throng check`, `throng run` (terminal, summary and report), `throng measure`, the studio and an
-// opened recording say the same of one scene: findings, counts at exits and lines, densities.
+// One judge: the library, `throng check`, `throng run` (terminal, summary and report), runs by the API, `throng measure`, the
+// studio and an opened recording say the same of one scene: findings, counts at exits and lines, densities. The exported page
+// has this test in check_studio.py, the Python package in python/tests/test_runs.py.
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/weidmann.h"
 #include "observe/density.h"
@@ -8,6 +9,7 @@
 #include "program.h"
 #include "record/moment.h"
 #include "studio/studio.h"
+#include "throng/run.h"
 #include "throng/throng.h"
 #include <ctype.h>
 
@@ -187,6 +189,23 @@ static void a_run_shows_the_same(void **state) {
     free(page);
 }
 
+static void runs_by_the_api_have_the_same(void **state) {
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/scene.json", p.folder);
+    th_runs_def def = th_runs_def_default();
+    th_runs *runs = NULL;
+    def.scene = path;
+    def.out = "none";
+    def.threads = 1;
+    assert_int_equal(th_runs_create(&def, &runs, NULL), TH_OK);
+    assert_int_equal(th_runs_execute(runs, NULL), TH_OK);
+    json_t *found = array_of(th_runs_findings(runs));
+    assert_same_findings(found, library.findings);
+    json_decref(found);
+    th_runs_destroy(runs);
+}
+
 // The highest crowd pressure in the cell of the maps from (7, 3.5) to (7.5, 4).
 static double pressure_in_cell(void) {
     char path[128];
@@ -231,6 +250,15 @@ static void the_recording_measures_the_same(void **state) {
     assert_int_equal(whole(json_object_get(line, "forward"), "people"), library.line);
     json_decref(measured);
     free(text);
+    char path[128];
+    th_findings *findings = NULL;
+    snprintf(path, sizeof path, "%s/run/trajectory.sqlite", p.folder);
+    assert_int_equal(th_recording_findings(path, NULL, &findings, NULL), TH_OK);
+    json_t *recorded = array_of(findings);
+    assert_true(json_array_size(recorded) >= 1);
+    assert_shows(o->out, recorded);
+    json_decref(recorded);
+    th_findings_destroy(findings);
 }
 
 static void the_studio_shows_the_same(void **state) {
@@ -361,6 +389,7 @@ int main(void) {
         cmocka_unit_test(the_scene_has_findings_of_both_kinds),
         cmocka_unit_test(check_shows_those_of_the_scene),
         cmocka_unit_test(a_run_shows_the_same),
+        cmocka_unit_test(runs_by_the_api_have_the_same),
         cmocka_unit_test(the_recording_measures_the_same),
         cmocka_unit_test(an_area_has_the_pressure_of_its_cells),
         cmocka_unit_test(the_studio_shows_the_same),
