@@ -239,7 +239,7 @@ static void coincident_people_part(void **state) {
 }
 
 // An agent walks along a thin wall at y = 0; with `company` another comes towards it on the other side.
-// The sum of the bits of where he has been.
+// The sum of the bits of its positions.
 static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
     th_helbing_molnar_params p = published();
     p.line_of_sight = line_of_sight;

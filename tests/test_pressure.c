@@ -335,7 +335,7 @@ static float value_at(const th_grid *grid, double x, double y) {
 }
 
 // A packed crowd: the map has what the model's cell has at its middle (the model's are larger), and every agent
-// met what was in his cell.
+// met the value of its cell.
 static void pressure_of_a_run(void **state) {
     (void)state;
     enum { CELLS = 30 * 16 };

@@ -289,7 +289,7 @@ static void test_standing_people_look_where_they_walked(void **state) {
         assert_int_equal(frame.number, 70);
         assert_true(fabs(frame.orientation_x[0] - M_SQRT1_2) < 0.02);
         assert_true(fabs(frame.orientation_y[0] - M_SQRT1_2) < 0.02);
-        assert_true(fabs(frame.x[0] - 4) < 0.3); // he is there
+        assert_true(fabs(frame.x[0] - 4) < 0.3); // the agent is there
         th_trajectory_close(trajectory);
         th_world_destroy(world);
         remove_files(f);

@@ -231,7 +231,7 @@ static void walls_slow_agents_that_slide_along_them(void **state) {
 }
 
 // An agent walks along a thin wall at y = 0; with `company` another comes towards it on the other side.
-// The sum of the bits of where he has been.
+// The sum of the bits of its positions.
 static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
     th_social_force_params p = published();
     p.line_of_sight = line_of_sight;
@@ -374,7 +374,7 @@ static void a_standing_agent_is_pushed_but_does_not_set_off(void **state) {
     th_agents *a = &small->world.agents;
     uint32_t waits = small_world_add(small, 0.0f, 0.0f, 0.3f);
     a->phase[waits] = TH_PHASE_WAITING;
-    a->preferred_x[waits] = 1.0f; // not his to follow
+    a->preferred_x[waits] = 1.0f; // an agent that waits does not follow it
     step(small);
     assert_true(a->velocity_x[waits] == 0.0f);
     uint32_t pusher = small_world_add(small, -0.55f, 0.0f, 0.3f);

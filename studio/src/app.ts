@@ -239,7 +239,7 @@ export class App implements Listener, EditorHost {
         if (this.shown.panel === "charts" && this.scenes[0]) this.charts.draw(this.scenes[0], this.comparing());
     }
 
-    // Colours and layers of another scene may be others.
+    // Another scene may have other colours and layers.
     sceneOpened(first: boolean): void {
         const scene = this.scenes[0] as Scene;
         if (!scene.colours.some((colour) => colour.name === this.shown.colour))
@@ -308,7 +308,7 @@ export class App implements Listener, EditorHost {
         if (scene && this.shown.panel === "charts") this.charts.draw(scene, this.comparing());
     }
 
-    // Every list is the whole of it, so that reloading the page loses nothing.
+    // Every list is complete, so that reloading the page loses nothing.
     found(world: number, list: Finding[]): void {
         const before = this.findings.count;
         this.lists[world] = list ?? [];

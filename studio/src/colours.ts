@@ -12,7 +12,7 @@ export const MAPS: Record<string, Rgb[]> = {
     inferno: anchors("000004 1b0c41 4a0c6b 781c6d a52c60 cf4446 ed6925 fb9b06 f7d13d fcffa4"),
     // ColorBrewer's YlOrRd (Harrower and Brewer 2003): darker is more, on light ground.
     heat: anchors("ffffcc ffeda0 fed976 feb24c fd8d3c fc4e2a e31a1c bd0026 800026"),
-    // Blue is slow against the wish, amber as wished: two hues that every eye tells apart.
+    // Blue is slower than wished, amber as fast as wished: two hues that every eye tells apart.
     contrast: anchors("2c4f9e 5a7fc0 9db4d6 e8e2cf f0c56b e39a2d c46a00"),
 };
 
@@ -73,7 +73,7 @@ export function ticks(low: number, high: number, most = 6): number[] {
     return out;
 }
 
-// The next number of 1, 2, 5, 10, ... times a power of ten: where a scale ends that has no end of its own.
+// The next number of 1, 2, 5 times a power of ten: the end of a scale that has none of its own.
 export function roundUp(value: number): number {
     if (!(value > 0) || !Number.isFinite(value)) return 1;
     const power = 10 ** Math.floor(Math.log10(value));

@@ -171,7 +171,7 @@ export class Discs {
         gl.bufferData(gl.ARRAY_BUFFER, this.body.subarray(0, 4 * n), gl.DYNAMIC_DRAW);
     }
 
-    // Where a person of the last frame is drawn now.
+    // The place at which a person of the last frame is drawn now.
     mixed(): number {
         return Math.min(1, (performance.now() - this.arrived) / Math.max(16, this.interval));
     }

@@ -61,7 +61,7 @@ export class Editor {
         this.host.selected(thing);
     }
 
-    // The scene has changed: what was selected stays so, where it still is.
+    // After a change of the scene the selection stays, as long as the thing is there.
     refresh(scene: Scene): void {
         if (this.selection) this.select(sameThing(scene, this.selection));
     }
@@ -120,7 +120,7 @@ export class Editor {
         if (this.tool.stroke === "path") this.path = [[x, y]];
     }
 
-    // What of the selected thing is under the pointer: the nearest handle, else all of it.
+    // The part of the selected thing under the pointer: the nearest handle, else all of it.
     private grabAt(x: number, y: number, reach: number): { thing: Thing; handle: number } | null {
         const thing = this.selection;
         if (!thing) return null;
@@ -201,7 +201,7 @@ export class Editor {
         plan.redraw();
     }
 
-    // What is held, as it would be if it were let go at (x, y): a line, or a shape as the scene file writes it.
+    // The dragged thing as it would be if released at (x, y): a line, or a shape as the scene file writes it.
     private dragged(x: number, y: number): { line: Line | null; shape: Shape | null } {
         const { thing, handle } = this.grab as { thing: Thing; handle: number };
         const [sx, sy] = this.start as [number, number];

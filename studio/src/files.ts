@@ -56,7 +56,7 @@ export class Files {
         await this.app.ask("open", { name: file.name, text: await content.text() }, `${file.name} opened`);
     }
 
-    // In parts, as large as a message may be.
+    // Sends in parts, each as large as a message may be.
     private async sendRecording(content: Blob, name: string): Promise<void> {
         const part = 3 << 20;
         if (content.size > part) this.app.note(`Sending ${name}, ${(content.size / 1e6).toFixed(0)} MB`);

@@ -34,7 +34,7 @@ export class Looks {
     shader(scene: Scene, people: People): (k: number) => number {
         const category = this.colour(scene)?.kind === "category";
         const n = CATEGORIES.length;
-        // A frame of the colour before: shown grey rather than wrong.
+        // A frame of the previous colour: shown grey rather than wrong.
         const stale =
             people.colour < scene.colours.length && scene.colours[people.colour]?.name !== this.app.shown.colour;
         if (category) return (k) => (stale || Number.isNaN(people.value[k]) ? 7 : people.value[k] % n) / 255;
@@ -53,7 +53,7 @@ export class Looks {
             this.app.space?.setRaster(raster, this.app.plans[0].rasterImage);
     }
 
-    // Scales that have no end of their own end above what is there now.
+    // Scales without an end of their own end above the present values.
     private endOf(layer: Layer): number {
         return layer.max > layer.min ? layer.max : this.ends.layer;
     }

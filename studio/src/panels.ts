@@ -55,7 +55,7 @@ export class ModelsPanel {
 
     constructor(private host: PanelHost) {}
 
-    // Called with every scene: sliders in the hand are not touched when nothing else changed.
+    // Called with every scene: sliders that are being dragged stay when nothing else changed.
     show(registry: Registry, scenes: (Scene | null)[], compare: boolean): void {
         this.registry = registry;
         this.scenes = scenes;

@@ -681,7 +681,7 @@ export class PlanView {
         context.globalAlpha = 1;
     }
 
-    // The person under the pointer: nearest within a body or eight pixels; -1: none.
+    // The person under the pointer: the nearest within a body's radius or eight pixels; -1: none.
     personAt(px: number, py: number): number {
         const people = this.people;
         if (!people) return -1;

@@ -51,7 +51,7 @@ export function shapePoints(shape: Shape): Point[] | null {
     return s.points ?? (s.rect ? cornersOf(s.rect) : around(s.circle as [number, number, number], CORNERS));
 }
 
-// Where a shape can be taken: the corners; of a rectangle also the middles of its sides, of a circle four points around.
+// The handles of a shape: its corners; of a rectangle also the middles of its sides, of a circle four points around.
 export function shapeHandles(shape: Shape): Point[] {
     const s = known(shape);
     if (s?.points) return s.points;
@@ -75,7 +75,7 @@ export function moveShape(shape: Shape, dx: number, dy: number): Shape | null {
     return s?.rect ? { rect: [...move([s.rect[0], s.rect[1]]), ...move([s.rect[2], s.rect[3]])] } : null;
 }
 
-// The shape with one of its handles taken to (x, y).
+// The shape with one of its handles moved to (x, y).
 export function reshape(shape: Shape, handle: number, x: number, y: number): Shape | null {
     const s = known(shape);
     if (s?.points) {

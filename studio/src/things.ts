@@ -1,4 +1,4 @@
-// What of a scene can be pointed at: everything that a list of the scene file holds and that has a place on a level.
+// The things of a scene that a pointer can select: every element of its lists that has a place on a level.
 // SPDX-License-Identifier: Apache-2.0
 import type { Json } from "./decode";
 import { asList, isRing, round, shapeHandles, shapePoints, type Point, type Shape } from "./shapes";
@@ -153,7 +153,7 @@ function toOutline(ring: Ring, closed: boolean, x: number, y: number): number {
     return nearest;
 }
 
-// Lines, walls and the edges of floors are taken near them, areas and obstacles anywhere inside.
+// Lines, walls and the edges of floors are selected near them, areas and obstacles anywhere inside.
 export function isOn(thing: Thing, x: number, y: number, reach: number): boolean {
     if (thing.line) return distanceToLine(thing.line, x, y) < reach;
     if (thing.open || thing.kind === "floor")

@@ -1,4 +1,4 @@
-// The tools at the left, and the line that says what the tool in the hand does and takes its options.
+// The tools at the left, and the line that says what the chosen tool does and takes its options.
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, h, unitText, words } from "./dom";
@@ -68,7 +68,7 @@ export class Toolbar {
         this.showTool();
     }
 
-    // What the tool in the hand does, and its options with the groups and goals of the scene.
+    // What the chosen tool does, and its options with the groups and goals of the scene.
     showTool(): void {
         const tool = this.app.editor.tool,
             name = tool.name,

@@ -12,7 +12,7 @@ export interface SceneList {
     colour: string; // "#rrggbb"; "": the page's own
     leads: boolean; // from its first point to its last
     required: string[];
-    // With its unit and what it is when nothing is given.
+    // With its unit and its default.
     options: {
         name: string;
         kind: "number" | "text" | "goal" | "choice";
@@ -164,7 +164,7 @@ const OWN: Tool[] = [
 const KNOWN = ["levels", "stairs", "zones", "doors", "exits", "groups", "scripted"];
 const HOW = { area: "Drag a rectangle.", line: "Drag a line.", path: "Drag along the way." };
 
-// Everything else that a scene can hold gets a tool by itself, the first nine with a number as key.
+// Every other list of the scene gets a tool of its own, the first nine with a number as key.
 function toolOf(list: SceneList, k: number): Tool {
     const word = list.item.replace(/_/g, " "),
         label = word.charAt(0).toUpperCase() + word.slice(1);

@@ -355,7 +355,7 @@ export class View3d {
             heights = this.scene.levels.map((_, k) => this.height(k)),
             low = Math.min(0, ...heights),
             high = Math.max(0, ...heights);
-        // Seen from the south, from so far that every corner of the scene is in the picture.
+        // Looks from the south, far enough away that every corner of the scene is in the picture.
         const corner = new THREE.Vector3();
         const isSeen = (): boolean =>
             [box[0], box[2]].every((cx) =>
@@ -467,7 +467,7 @@ export class View3d {
             this.before.y[k] = track.y;
             this.before.phase[k] = track.phase;
             this.before.heading[k] = track.heading;
-            // Feet go on by what was walked, not by the clock.
+            // Feet advance by the distance walked, not by the clock.
             track.phase += phaseOf(Math.hypot(x - track.x, y - track.y), step);
             let turn = people.heading[k] - track.heading;
             turn -= 2 * Math.PI * Math.round(turn / (2 * Math.PI));
@@ -617,7 +617,7 @@ export class View3d {
     triangles(): number {
         return this.renderer.info.render.triangles;
     }
-    // One picture of what was shown last, for a film: no time passes, each person has the best body for the distance.
+    // Draws the last shown moment once more, for a film: no time passes, each person has the best body for the distance.
     still(width: number, height: number): HTMLCanvasElement {
         if (!this.filming) {
             this.filming = true;

@@ -17,7 +17,7 @@ export function footAhead(phase: number, step: number): number {
     return step * (t * t * (3 - 2 * t) - 0.5);
 }
 
-// How much of the phase a walked distance is.
+// The share of the phase that a walked distance covers.
 export function phaseOf(distance: number, step: number): number {
     return distance / (2 * step);
 }
