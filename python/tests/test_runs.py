@@ -62,7 +62,7 @@ class Findings(Folder):
         for ours, theirs in zip(found, results.findings):
             self.assertEqual([ours[key] for key in ("kind", "severity", "text", "cure")],
                              [theirs[key] for key in ("kind", "severity", "text", "cure")])
-        self.assert_shown(results.text, found)
+        self.assert_shown(printed("run", self.path("scene.json"), "--out", "none"), found)
         recorded = results.recording().findings()
         self.assertTrue({f["text"] for f in recorded} <= {f["text"] for f in found})
         self.assert_shown(printed("measure", self.path("run/trajectory.sqlite")), recorded)
