@@ -362,7 +362,7 @@ static void test_watch_and_run_agree(void **state) {
 // A step beyond what a model declares is a finding of the scene, and of a world by the step that it has.
 static void test_long_steps_are_told(void **state) {
     (void)state;
-    static const double scenes[] = {0.05, 0.0625, 0.1}, worlds[] = {0.1, 0, 0.05};
+    static const double scenes[] = {0.02, 0.05, 0.1}, worlds[] = {0.1, 0, 0.05};
     for (int k = 0; k < 3; ++k) {
         char json[600];
         snprintf(json, sizeof json,

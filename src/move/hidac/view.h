@@ -19,7 +19,7 @@
     X(line_of_sight, 1, 0, 1, "-", TH_PAB07 ": only the same room", "1: walls hide people")        \
     X(attractor_weight, 1, 0, 10, "-", "throng: the unit of the weights", "w_At")                  \
     X(others_weight, 0.4, 0, 10, "-", "throng: ratio of open implementations, 5 to 2",             \
-      "w_Ot, tangential strength: 0.1 thin, 0.4 medium, 0.8 wide queues")                          \
+      "w_Ot, tangential strength: 0.05 thin, 0.15 medium, 0.4 wide queues")                        \
     X(walls_weight, 0.3, 0, 10, "-", "throng: ratio of open implementations", "w_Wa and w_Ob")     \
     X(previous_weight, 0.2, 0, 10, "-", "throng: equation 1 would add up without bound",           \
       "weight of the last direction")                                                              \
@@ -112,7 +112,7 @@ enum {
 #define TH_HIDAC_SPRINT 8.0f
 // Along the own way: agents that go so fast are followed, not waited for [m/s].
 #define TH_HIDAC_WALKS_ON 0.3f
-// Between bodies: nearer agents lean on each other [m].
+// Between bodies: nearer agents lean on each other, fully up to half of it [m].
 #define TH_HIDAC_LEANS 0.1f
 // A body on the ground, torso and head [m]; the legs are stepped over.
 #define TH_HIDAC_BODY_LENGTH 0.9f
