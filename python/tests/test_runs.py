@@ -188,9 +188,12 @@ class Calibration(unittest.TestCase):
 
 class Pages(Folder):
     def test_an_animation_plays_without_a_server(self):
-        if "has no studio page" in subprocess.run([throng.program(), "export", "--help"], capture_output=True, text=True).stderr:
-            self.skipTest("the program has no page")
-        page = throng.animation(throng.World(ROOM), seconds=2)
+        try:
+            page = throng.animation(throng.World(ROOM), seconds=2)
+        except RuntimeError as error:
+            if "has no studio page" not in str(error):
+                raise
+            self.skipTest("this build has no studio page: Node or its packages were missing")
         self.assertIn("throng-recording", page.html)
         self.assertIn("<iframe", page._repr_html_())
         page.save(self.path("page.html"))
