@@ -30,4 +30,23 @@ static inline th_world *in_hall(th_scene **scene, const char *positions, const c
                                                  positions, more, move);
     return world_with(scene, 1, json);
 }
+
+// A field of the models, by its name.
+static inline const float *own_field(th_world *world, const char *name) {
+    int field = th_world_field(world, name);
+    assert_true(field >= 0);
+    return field_of(world, field);
+}
+
+// A crowd of 150 before a door from `low` to `high`; with the rest of its move.
+static inline void door_text(char *json, size_t size, double low, double high, const char *move) {
+    snprintf(json, size,
+             TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 16, 10]}, "obstacles": [
+        {"rect": [10, -1, 10.4, %g]}, {"rect": [10, %g, 10.4, 11]}]}],
+      "exits": [{"id": "out", "line": [[16, 0], [16, 10]]}],
+      "groups": [{"id": "p", "count": 150, "area": {"rect": [0.3, 0.3, 9.5, 9.7]}, "to": "out", "plan": "field",
+        "move": {"model": "hidac" %s}}], "run": {"step": 0.04, "duration": 400}}),
+                                        low, high, move);
+}
 #endif
