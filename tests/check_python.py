@@ -83,6 +83,7 @@ def main():
     folder.mkdir()
     inside = install(python, build, folder)
     run(inside, "-B", "-m", "unittest", "discover", "-s", "python/tests", "-t", "python/tests")
+    run(inside, "-B", "examples/environment.py")
     if not lacks(inside, ["mypy"]):
         run(inside, "-m", "mypy", "--config-file", "python/pyproject.toml", "--cache-dir", folder / "mypy", "python/src/throng")
     if not lacks(inside, ["nbconvert", "ipykernel"]):

@@ -83,6 +83,10 @@ static void worlds_refuse_wrong_numbers(void **state) {
         assert_int_equal(th_world_add_wall(w, n, (th_vec2){1, 1}, point, NULL, NULL),
                          TH_BAD_ARGUMENT);
         assert_int_equal(th_world_remove_wall(w, n, NULL), TH_BAD_ARGUMENT);
+        const th_agent_id first = {1};
+        assert_int_equal(th_world_send(w, first, n, point, NULL), TH_BAD_ARGUMENT);
+        assert_int_equal(th_world_set_leg(w, first, n, NULL), TH_BAD_ARGUMENT);
+        assert_int_equal(th_world_set_field(w, first, n, 1, NULL), TH_BAD_ARGUMENT);
     }
     th_world_unmap(w, TH_FIELD_MASS); // never mapped
     assert_int_equal(th_world_set_door(w, "none", true, NULL), TH_BAD_ARGUMENT);

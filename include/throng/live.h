@@ -61,6 +61,20 @@ typedef struct th_body_state {
 } th_body_state;
 TH_API th_body_state th_world_body(const th_world *world, int body);
 
+// ---- orders to one agent, whatever its group does, in force from the next step on. TH_BAD_ARGUMENT: it is not alive (an id is
+// never given twice), or cannot obey. What a model is like (its parameters) belongs to groups; spawn the agent into one that
+// has them.
+// It walks to the point and stays there (TH_PHASE_ARRIVED). Groups whose behaviour decides that (HiDAC, interest) refuse. The
+// first call in a scene without own goals makes the road map, which takes longer than a step; worlds with a `replan` have it.
+TH_API th_result th_world_send(th_world *world, th_agent_id agent, int level, th_vec2 point,
+                               th_error *error);
+// It walks leg `leg` of its group's route, 0 the first, and those after it.
+TH_API th_result th_world_set_leg(th_world *world, th_agent_id agent, int leg, th_error *error);
+// One value of it, such as TH_FIELD_SPEED, or of a model's field (th_world_field). As th_world_map, but an error where no agent
+// can have the value.
+TH_API th_result th_world_set_field(th_world *world, th_agent_id agent, int field, double value,
+                                    th_error *error);
+
 // Walking distance from points of a level to a target of the scene (scene_view.h), as the planners see it, doors and live
 // walls included [m, weighted by the speed factors of zones]; INFINITY: it cannot be reached, or the scene has no
 // distance fields.

@@ -37,6 +37,17 @@ typedef enum th_stage {
         TH_STAGE_COUNT
 } th_stage;
 
+// Threads of the host instead of throng's own, in the manner of Box2D 3: the world hands over the loops of its step that take
+// longest, and waits for them. Bit by bit the same however they are spread; what is not handed over runs in the thread that steps.
+typedef void th_task_fn(int begin, int end, void *task_context);
+typedef struct th_host_threads {
+    // Has task(begin, end, task_context) called, in any threads at once and in any order, for ranges that cover
+    // 0 .. items - 1 once. Returns at once, with what `finish` is to wait for, or NULL where everything is done already.
+    void *(*begin)(th_task_fn *task, int items, void *task_context, void *context);
+    void (*finish)(void *begun, void *context); // NULL: `begin` always returns NULL
+    void *context;
+} th_host_threads;
+
 typedef struct th_world_def {
     uint32_t cookie; // set by th_world_def_default
     th_backend backend;
@@ -48,6 +59,12 @@ typedef struct th_world_def {
     th_allocator allocator; // default: malloc
     th_log_fn *log;
     void *log_context;
+    // [s] For games: when a door or a wall changes, the distance fields and the road map follow within this time, a share in
+    // every step, so that no step takes much longer than the others; until then agents walk by the old ones. Snapshots hold the
+    // fields then, so that restoring them is a copy. Results depend on it, but not on when snapshots are made or restored.
+    // 0: at once. At most 60. Worlds on a device, and the planners guided and continuum, follow at once.
+    double replan;
+    th_host_threads host; // begin NULL: throng's own threads. With it, threads is 0 or 1.
 } th_world_def;
 
 TH_API th_world_def th_world_def_default(void);

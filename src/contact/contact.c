@@ -1,7 +1,7 @@
 // The loops of the contact stage over the agents (contact.h).
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
-#include "core/parallel.h"
+#include "state/share.h"
 
 // How many discs of a run touch the disc at p, itself included. Vector code: most agents touch no other,
 // and this is all that is done for them.
@@ -60,15 +60,39 @@ static float repair_and_find_furthest(th_world *world) {
     return sqrtf(furthest2);
 }
 
-// Returns how many had a contact.
-static int separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
-    int pushed = 0;
-    th_separation now = th_separation_of(&world->agents, pass, moved);
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : pushed)
-    for (int i = 0; i < world->agents.count; ++i)
-        pushed += separate_one(world, walls, &now, (uint32_t)i);
-    th_contact_take_pass(&world->agents);
+typedef struct one_pass {
+    th_world *world;
+    const th_walls *walls;
+    th_separation now;
+} one_pass;
+static uint64_t separate_part(const void *context, int begin, int end) {
+    const one_pass *pass = context;
+    uint64_t pushed = 0;
+    for (int i = begin; i < end; ++i)
+        pushed += separate_one(pass->world, pass->walls, &pass->now, (uint32_t)i);
     return pushed;
+}
+
+// Did any agent have a contact?
+static bool separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
+    const one_pass now = {world, walls, th_separation_of(&world->agents, pass, moved)};
+    uint64_t pushed = th_share_out(world, world->agents.count, TH_BLOCK, separate_part, &now);
+    th_contact_take_pass(&world->agents);
+    return pushed > 0;
+}
+
+typedef struct last_word {
+    th_world *world;
+    const th_walls *walls;
+    bool separated;
+} last_word;
+static uint64_t keep_out_of_walls(const void *context, int begin, int end) {
+    const last_word *last = context;
+    uint64_t stops = 0;
+    for (int k = begin; k < end; ++k)
+        stops +=
+            (uint64_t)th_contact_keep_out_of_walls(last->world, last->walls, k, last->separated);
+    return stops;
 }
 
 void th_stage_contact(th_world *world) {
@@ -76,14 +100,12 @@ void th_stage_contact(th_world *world) {
     float furthest = repair_and_find_furthest(world);
     int passes = th_contact_pair_passes(world);
     for (int pass = 0; pass < passes; ++pass) {
-        if (separation_pass(world, &walls, pass, furthest) == 0) break;
+        if (!separation_pass(world, &walls, pass, furthest)) break;
         furthest += 0.5f * world->max_radius; // the furthest that this pass may have moved an agent
     }
-    uint64_t stops = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)
-    for (int k = 0; k < world->agents.count; ++k)
-        stops += (uint64_t)th_contact_keep_out_of_walls(world, &walls, k, passes > 0);
-    world->counters.wall_stops += stops;
+    const last_word last = {world, &walls, passes > 0};
+    world->counters.wall_stops +=
+        th_share_out(world, world->agents.count, TH_BLOCK, keep_out_of_walls, &last);
     th_contact_commit(&world->agents);
     world->max_moved = furthest + world->max_radius; // walls may push up to a radius more
 }

@@ -15,8 +15,20 @@ void th_plan_world_destroy(th_world *world);
 // Memory for changed walls. Worlds of scenes with doors have it from the start; call this before the
 // first live wall, so that the step that takes note of it need not allocate. Idempotent.
 th_result th_plan_world_reserve(th_world *world, th_error *error);
-// Recomputes the fields that a change of doors or walls touches. Called by the events stage.
+// A road map, where the scene's groups need none, for an agent that is sent to a point of its own.
+th_result th_plan_own_goals(th_world *world, th_error *error);
+// Recomputes the fields that a change of doors or walls touches, or begins to (th_world_def.replan).
 void th_plan_walls_changed(th_world *world);
+// The same at once in any case.
+void th_plan_solve(th_world *world);
+// A step's share of what is still to be recomputed. Called by the events stage.
+void th_plan_follow(th_world *world);
+
+// What a world that lets its fields follow saves of them; 0 bytes in others.
+size_t th_plan_saved_size(const th_world *world);
+void th_plan_save(const th_world *world, void *memory);
+bool th_plan_saved_is_sound(const th_world *world, const void *memory, size_t size);
+void th_plan_restore(th_world *world, const void *memory);
 
 // The preferred velocity of a plan model's walking agents; zero for its others.
 void th_plan_people(th_world *world, int model);

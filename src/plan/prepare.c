@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 #include "plan/preferred.h"
 #include "plan/prepared.h"
+#include "state/share.h"
 #include <string.h>
 
 enum { FRONT_MAX = 8 }; // targets computed at once: 12 bytes per node each
@@ -181,17 +182,12 @@ void th_plan_release(th_scene *scene) {
 
 // ---- world
 
-th_result th_plan_world_create(th_world *world, th_error *error) {
-    world->plan = th_alloc(&world->memory, 1, sizeof *world->plan);
-    if (!world->plan) return no_memory(error);
-    return world->scene->door_count > 0 ? th_plan_world_reserve(world, error) : TH_OK;
-}
-
 static void world_release(th_world *world) {
     const th_nodes *nodes = &world->scene->plan->nodes;
     plans_destroy(world->plan->plans, world->scene, nodes->count, &world->memory);
     th_graph_destroy(&world->plan->next, &world->memory);
     th_front_destroy(&world->plan->front, nodes->count, &world->memory);
+    th_replan_destroy(world->plan, world->scene, &world->memory);
     world->plan->own = false;
 }
 
@@ -212,7 +208,8 @@ th_result th_plan_world_reserve(th_world *world, th_error *error) {
     if (plan->own || !nodes->scene) return TH_OK; // no lattice, nothing to renew
     bool done = plans_create(plan->plans, world->scene, nodes, &world->memory) &&
                 th_graph_create(&plan->next, nodes, &world->memory) &&
-                th_front_create(&plan->front, nodes->count, &world->memory);
+                th_front_create(&plan->front, nodes->count, &world->memory) &&
+                th_replan_create(plan, world->scene, &world->memory);
     if (done && shared->plans[0].roadmap) {
         plan->plans[0].roadmap = th_roadmap_copy(shared->plans[0].roadmap, &world->memory);
         done = plan->plans[0].roadmap != NULL;
@@ -225,6 +222,36 @@ th_result th_plan_world_reserve(th_world *world, th_error *error) {
         plans_copy(&plan->plans[size], &shared->plans[size], world->scene->target_count);
     plan->own = true;
     return TH_OK;
+}
+
+static th_result make_roadmap(th_world *world, const th_walls *walls, th_error *error) {
+    const th_nodes *nodes = &world->scene->plan->nodes;
+    if (!nodes->scene || th_plans_in_force(world, 0)->roadmap) return TH_OK;
+    if (world->on_device)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "on a device only groups with own goals, or plan roadmap, go to points");
+    th_result result = th_plan_world_reserve(world, error);
+    if (result != TH_OK) return result;
+    world->plan->plans[0].roadmap = th_roadmap_create(nodes, walls, &world->memory);
+    return world->plan->plans[0].roadmap ? TH_OK : no_memory(error);
+}
+
+th_result th_plan_own_goals(th_world *world, th_error *error) {
+    th_walls walls = th_world_walls(world);
+    return make_roadmap(world, &walls, error);
+}
+
+th_result th_plan_world_create(th_world *world, th_error *error) {
+    world->plan = th_alloc(&world->memory, 1, sizeof *world->plan);
+    if (!world->plan) return no_memory(error);
+    bool follows = world->replan > 0.0 && !world->on_device;
+    int steps = follows ? (int)(world->replan / world->step_length) : 0;
+    world->plan->replan.state.steps = steps;
+    bool wanted = world->scene->door_count > 0 || steps > 0;
+    th_result result = wanted ? th_plan_world_reserve(world, error) : TH_OK;
+    // A step of a world whose fields follow never waits for a road map. The world has no walls of its own yet.
+    th_walls walls = walls_at_start(world->scene);
+    return result == TH_OK && steps > 0 ? make_roadmap(world, &walls, error) : result;
 }
 
 void th_plan_world_destroy(th_world *world) {
@@ -274,35 +301,58 @@ static bool goals_may_shut(const th_scene *scene, const th_target *target) {
     return false;
 }
 
-static void renew(struct th_plan_world *plan, th_plans *plans, const th_scene *scene,
-                  const th_walls *walls) {
+void th_plan_renew_graph(struct th_plan_world *plan, const th_scene *scene, const th_walls *walls,
+                         int size, float *keep) {
+    th_plans *plans = &plan->plans[size];
     th_graph_update(&plan->next, walls);
     for (int t = 0; t < scene->target_count; ++t) {
-        float *field = plans->fields[t];
-        if (!field) continue;
-        float keep = goals_may_shut(scene, &scene->targets[t])
-                         ? 0.0f
-                         : nearest_change(&plans->graph, &plan->next, field);
-        if (keep < TH_UNREACHABLE)
-            th_field_resolve(&plan->next, walls, &scene->targets[t], keep, &plan->front, field);
+        keep[t] = TH_UNREACHABLE;
+        if (plans->fields[t])
+            keep[t] = goals_may_shut(scene, &scene->targets[t])
+                          ? 0.0f
+                          : nearest_change(&plans->graph, &plan->next, plans->fields[t]);
     }
     th_graph swap = plans->graph;
     plans->graph = plan->next;
     plan->next = swap;
 }
 
-void th_plan_walls_changed(th_world *world) {
+static void renew(struct th_plan_world *plan, const th_scene *scene, const th_walls *walls,
+                  int size) {
+    th_plans *plans = &plan->plans[size];
+    float *keep = plan->replan.keep;
+    th_plan_renew_graph(plan, scene, walls, size, keep);
+    for (int t = 0; t < scene->target_count; ++t)
+        if (keep[t] < TH_UNREACHABLE)
+            th_field_resolve(&plans->graph, walls, &scene->targets[t], keep[t], &plan->front,
+                             plans->fields[t]);
+}
+
+// Are there fields of this world's own, or can there be? Without memory the old fields stay in force: people then queue at
+// the new wall, nothing worse.
+static bool has_fields(th_world *world) {
+    if (!world->plan->own && world->wall_count == world->scene->wall_count)
+        return false; // no doors, no live walls
+    return world->scene->plan->nodes.scene && th_plan_world_reserve(world, NULL) == TH_OK;
+}
+
+void th_plan_solve(th_world *world) {
     struct th_plan_world *plan = world->plan;
     const th_scene *scene = world->scene;
-    if (!plan->own && world->wall_count == scene->wall_count) return; // no doors, no live walls
-    // Without memory the old fields stay in force: people then queue at the new wall, nothing worse.
-    if (!scene->plan->nodes.scene || th_plan_world_reserve(world, NULL) != TH_OK) return;
+    if (!has_fields(world)) return;
     th_walls walls = th_world_walls(world);
     for (int size = 0; size < scene->size_count; ++size) {
         th_walls sized = th_walls_for(scene, walls, size);
-        renew(plan, &plan->plans[size], scene, &sized);
+        renew(plan, scene, &sized, size);
     }
     if (plan->plans[0].roadmap) th_roadmap_update(plan->plans[0].roadmap, &walls);
+}
+
+void th_plan_walls_changed(th_world *world) {
+    if (world->plan->replan.state.steps == 0)
+        th_plan_solve(world);
+    else if (has_fields(world))
+        th_replan_begin(world);
 }
 
 // ---- the plan stage
@@ -310,20 +360,26 @@ void th_plan_walls_changed(th_world *world) {
 // Every agent's preferred velocity. Legs of a route follow the target's distance field,
 // own goals the road map; the plan "straight" and open planes need neither.
 
-void th_plan_people(th_world *world, int model) {
-    th_planner planner = th_planner_of(world);
-    const th_agents *agents = &world->agents;
+typedef struct people_of_model {
+    th_planner planner;
+    int model;
+} people_of_model;
+static uint64_t plan_block(const void *context, int begin, int end) {
+    const people_of_model *people = context;
+    const th_world *world = people->planner.world;
+    const uint32_t *group = world->agents.group;
     uint64_t unreachable = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
-    for (int block = 0; block < th_block_count(agents->count); ++block) {
-        int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i) {
-            if ((int)world->groups[agents->group[i]].plan != model) continue;
-            unreachable +=
-                (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
-        }
-    }
-    world->counters.unreachable += unreachable;
+    for (int i = begin; i < end; ++i)
+        if ((int)world->groups[group[i]].plan == people->model)
+            unreachable += (uint64_t)th_plan_person(&people->planner, i,
+                                                    th_goes_straight(&people->planner, group[i]));
+    return unreachable;
+}
+
+void th_plan_people(th_world *world, int model) {
+    const people_of_model people = {th_planner_of(world), model};
+    world->counters.unreachable +=
+        th_share_out(world, world->agents.count, TH_BLOCK, plan_block, &people);
 }
 
 float th_plan_distance(const th_world *world, int target, int level, th_vec2 point) {

@@ -20,12 +20,41 @@ struct th_plan_scene {
     uint8_t *door_closed;
 };
 
+// Fields that follow changed walls over several steps, replan.c. A round brings all of them up to the walls as they stood when
+// it began: first the fields, size by size, then the edges of the road map, then its table.
+typedef struct th_replan_state {
+    int32_t steps;          // that a round takes at most; 0: everything at once
+    int32_t running, again; // a round is under way; the walls have changed since it began
+    int32_t field, begun;   // size * targets + target; its solution has begun
+    int32_t road,
+        road_changed; // nodes of the road map that are done, twice; an edge has another length
+    int32_t front_count;
+    int64_t share; // of the round that a step does
+    th_field_work work;
+    int32_t unused;
+} th_replan_state;
+typedef struct th_replan {
+    th_replan_state state;
+    float *keep;  // by field: what is nearer stays; TH_UNREACHABLE: nothing changed
+    float *fresh; // the field under way
+    int field_count;
+} th_replan;
+
 struct th_plan_world {
     bool own; // the walls have changed, or may within a step: `plans` are this world's
     th_plans plans[TH_SIZE_MAX];
     th_graph next; // being made while the old one is compared with it
     th_front front;
+    th_replan replan;
 };
+
+// prepare.c: the graph of a size for the walls as they stand; into keep[target] how far fields are right all the same.
+void th_plan_renew_graph(struct th_plan_world *plan, const th_scene *scene, const th_walls *walls,
+                         int size, float *keep);
+// replan.c: memory for a round, where the world wants its fields to follow.
+bool th_replan_create(struct th_plan_world *plan, const th_scene *scene, const th_memory *memory);
+void th_replan_destroy(struct th_plan_world *plan, const th_scene *scene, const th_memory *memory);
+void th_replan_begin(th_world *world);
 
 TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world, int size) {
     return world->plan->own ? &world->plan->plans[size] : &world->scene->plan->plans[size];

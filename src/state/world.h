@@ -116,10 +116,12 @@ struct th_world {
     th_arena arena; // all that lasts as long as the world, the world itself too
     th_log_fn *log;
     void *log_context;
-    int threads; // in use now
+    int threads;          // in use now
+    th_host_threads host; // that loops are handed to; begin NULL: none
     th_team team;
     uint64_t seed;
     double step_length; // [s] as given; time is a multiple of it
+    double replan;      // [s] in which fields follow changed walls; 0: at once
     float dt;           // the same, for the formulas
     double time;
     uint64_t step_count;

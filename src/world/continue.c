@@ -160,7 +160,7 @@ static void take_doors(th_world *world, const th_world *from) {
             world->door_closed[d] = from->door_closed[then];
     }
     world->walls_version++;
-    th_plan_walls_changed(world);
+    th_plan_solve(world);
 }
 
 static bool differ(const float *a, const float *b, int count) {

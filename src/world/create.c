@@ -39,6 +39,12 @@ static th_result check_def(const th_world_def *def, th_error *error) {
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "max_agents is %d; give 0 (from the scene) to %d", def->max_agents,
                        MAX_CAPACITY);
+    if (def->host.begin && def->threads > 1)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "threads is %d, but the host brings its own; give 0 or 1", def->threads);
+    if (!(def->replan >= 0.0 && def->replan <= 60.0))
+        return th_fail(error, TH_BAD_ARGUMENT, "", "replan is %g s; give 0 (at once) to 60",
+                       def->replan);
     return TH_OK;
 }
 
@@ -286,10 +292,12 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
     world->log = def->log;
     world->log_context = def->log_context;
     world->threads = def->threads ? def->threads : 1;
-    world->team.most = def->threads ? 0 : th_core_count();
+    world->host = def->host;
+    world->team.most = def->threads || def->host.begin ? 0 : th_core_count();
     world->seed = def->seed ? def->seed : scene->run.seed;
     world->step_length = def->step > 0.0 ? def->step : scene->run.step;
     world->dt = (float)world->step_length;
+    world->replan = def->replan;
     world->cell_size = choose_cell(scene);
     world->on_device = def->backend != TH_BACKEND_CPU;
     int own_fields = list_models(world);

@@ -106,6 +106,7 @@ void th_follow_schedules(th_world *world) {
 void th_stage_events(th_world *world) {
     th_follow_schedules(world);
     th_bodies_move(world);
+    th_plan_follow(world);
     th_spawn_sources(world);
 }
 

@@ -1,10 +1,10 @@
 // Models as functions of one agent (throng/model.h): the loop that calls the function for each agent and takes its answer.
 // Cost: the search of nearest neighbours that ORCA has, copying them together, and a call through a pointer.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/parallel.h"
 #include "formula/random.h"
 #include "plan/plan.h"
 #include "state/nearest.h"
+#include "state/share.h"
 #include "world/world.h"
 #include <assert.h>
 
@@ -191,6 +191,10 @@ TH_CLONES static uint64_t run_block(const stage_of_model *s, int begin, int end)
     return repairs;
 }
 
+static uint64_t run_part(const void *context, int begin, int end) {
+    return run_block(context, begin, end);
+}
+
 void th_run_person(th_world *world, int model) {
     stage_of_model s = {.world = world,
                         .model = th_models(NULL)[model],
@@ -200,13 +204,7 @@ void th_run_person(th_world *world, int model) {
     // The function may change the way that leads to the goal.
     if (s.model->stage == TH_STAGE_PLAN) th_plan_people(world, model);
     if (s.model->begin) s.model->begin(world, model);
-    int count = world->agents.count, blocks = th_block_count(count);
-    uint64_t repairs = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1) reduction(+ : repairs)
-    for (int b = 0; b < blocks; ++b)
-        repairs +=
-            run_block(&s, b * TH_BLOCK, (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
-    world->counters.repairs += repairs;
+    world->counters.repairs += th_share_out(world, world->agents.count, TH_BLOCK, run_part, &s);
 }
 
 float th_agent_random(const th_agent *person, uint32_t k) {

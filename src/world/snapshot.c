@@ -1,5 +1,5 @@
 // Snapshots: everything that changes, as one block of bytes for the same scene and version. Derived
-// state (index, distance fields) is rebuilt at restore. SPDX-License-Identifier: Apache-2.0
+// state (index, distance fields) is rebuilt at restore; fields that follow changed walls are copied. SPDX-License-Identifier: Apache-2.0
 #include "contact/bodies.h"
 #include "core/error.h"
 #include "core/hash.h"
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 8 };
+enum { SNAPSHOT_VERSION = 9 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -19,6 +19,7 @@ typedef struct snapshot_head {
     uint32_t version, field_count;
     uint64_t scene_print; // what the layout depends on
     uint64_t bytes, sum;  // size of what follows, and its check sum
+    uint64_t plan_bytes;  // of these, what planners that follow changed walls keep
     uint64_t
         model_bytes; // of these, what models remember, at the end: a size and as many bytes each
     uint64_t seed, step_count;
@@ -169,7 +170,8 @@ void th_snapshot_seal(void *memory) {
 
 size_t th_world_snapshot_size(const th_world *world) {
     th_refresh(world, 0);
-    return sizeof(snapshot_head) + sum_blocks(world, world->agents.count) + model_bytes(world);
+    return sizeof(snapshot_head) + sum_blocks(world, world->agents.count) +
+           th_plan_saved_size(world) + model_bytes(world);
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
@@ -184,7 +186,8 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
         if (from.bytes) memcpy(at, from.data, from.bytes);
         at += from.bytes;
     }
-    save_models(world, at);
+    th_plan_save(world, at);
+    save_models(world, at + th_plan_saved_size(world));
     // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
     at -= other_block(world, LINES).bytes;
     for (int l = 0; l < th_counted_line_count(world->scene); ++l)
@@ -197,6 +200,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     head.field_count = (uint32_t)th_field_count(&world->agents);
     head.scene_print = scene_print(world->scene);
     head.bytes = needed - sizeof head;
+    head.plan_bytes = th_plan_saved_size(world);
     head.model_bytes = model_bytes(world);
     head.seed = world->seed;
     head.step_count = world->step_count;
@@ -233,10 +237,16 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
         return th_fail(error, TH_FULL, "",
                        "the snapshot holds %d agents, this world has room for %d; raise max_agents",
                        head->agent_count, world->agents.capacity);
+    if ((head->plan_bytes == 0) != (th_plan_saved_size(world) == 0))
+        return th_fail(error, TH_BAD_SNAPSHOT, "",
+                       "the snapshot was made with%s th_world_def.replan, this world with%s; give "
+                       "both the same",
+                       head->plan_bytes ? "" : "out", head->plan_bytes ? "out" : "");
     size_t expected = sum_blocks(world, head->agent_count);
     int live = head->wall_count - world->scene->wall_count;
-    if (head->model_bytes <= SIZE_MAX / 2) expected += (size_t)head->model_bytes;
-    if (head->bytes != expected || size < sizeof *head + expected || live < 0 ||
+    bool possible = head->plan_bytes <= size && head->model_bytes <= size;
+    if (possible) expected += (size_t)head->plan_bytes + (size_t)head->model_bytes;
+    if (!possible || head->bytes != expected || size < sizeof *head + expected || live < 0 ||
         live > 2 * TH_LIVE_WALL_MAX ||
         head->sum != check_sum((const unsigned char *)memory + sizeof *head, expected))
         return th_fail(error, TH_BAD_SNAPSHOT, "",
@@ -367,12 +377,25 @@ static th_result check_contents(th_world *world, const snapshot_head *head,
         sound = sound && at[DOORS][d] <= 1 && next >= 0 &&
                 next <= world->scene->doors[d].schedule_count;
     }
-    // The states of models come last.
-    sound = sound && walk_models(world, bytes, (size_t)head->model_bytes, model_is_sound);
+    // The planners' fields and the states of models come last.
+    sound = sound && th_plan_saved_is_sound(world, bytes, (size_t)head->plan_bytes) &&
+            walk_models(world, bytes + head->plan_bytes, (size_t)head->model_bytes, model_is_sound);
     if (!sound)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
                        "the snapshot holds values that no world can have");
     return TH_OK;
+}
+
+// Without a road map an agent that was sent to a point would walk straight.
+static bool is_anyone_sent(const th_world *world) {
+    const th_agents *agents = &world->agents;
+    for (int i = 0; i < agents->count; ++i) {
+        if (agents->phase[i] != TH_PHASE_WALKING || th_detour_of(agents->leg[i]) > 0) continue;
+        const th_group *group = &world->scene->groups[agents->group[i]];
+        if (group->own_goal == TH_OWN_GOAL_NONE && agents->leg[i] >= (uint32_t)group->route_count)
+            return true;
+    }
+    return false;
 }
 
 th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
@@ -408,10 +431,11 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->walls_version = head.walls_version;
     th_bodies_restored(world);
     world->event_count = 0;
-    th_plan_walls_changed(world);
-    walk_models(world, at, (size_t)head.model_bytes, restore_model);
+    result = is_anyone_sent(world) ? th_plan_own_goals(world, error) : TH_OK;
+    th_plan_restore(world, at);
+    walk_models(world, at + head.plan_bytes, (size_t)head.model_bytes, restore_model);
     tell_models(world);
     th_stage_index(world);
     world->max_moved = 0.0f;
-    return TH_OK;
+    return result;
 }

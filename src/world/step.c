@@ -3,6 +3,7 @@
 #include "core/parallel.h"
 #include "core/system/system.h"
 #include "state/device.h"
+#include "state/share.h"
 #include "world/world.h"
 
 // Runs the models of a stage in use, one after the other; each handles its own agents.
@@ -114,18 +115,21 @@ static void level_boxes(const th_world *world, th_box *boxes) {
 // Block by block all fields, so that a block's part of `order` is read from memory once. Longer blocks than
 // elsewhere: 40 arrays taken up in turn need a few pages of each to be fetched ahead.
 enum { PERMUTED = 8 * TH_BLOCK };
+static uint64_t permute_part(const void *context, int begin, int end) {
+    const th_world *world = context;
+    const th_agents *agents = &world->agents;
+    for (int f = 0; f < th_field_count(agents); ++f) {
+        uint32_t *restrict to = world->other_field[f];
+        const uint32_t *restrict of = th_field_get(agents, f), *restrict order = agents->order;
+        for (int k = begin; k < end; ++k) to[k] = of[order[k]];
+    }
+    return 0;
+}
+
 static void permute_fields(th_world *world, int count) {
     th_agents *agents = &world->agents;
     int fields = th_field_count(agents);
-#pragma omp parallel for num_threads(world->threads) schedule(static)
-    for (int begin = 0; begin < count; begin += PERMUTED) {
-        int end = begin + PERMUTED < count ? begin + PERMUTED : count;
-        for (int f = 0; f < fields; ++f) {
-            uint32_t *restrict to = world->other_field[f];
-            const uint32_t *restrict of = th_field_get(agents, f), *restrict order = agents->order;
-            for (int k = begin; k < end; ++k) to[k] = of[order[k]];
-        }
-    }
+    th_share_out(world, count, PERMUTED, permute_part, world);
     for (int f = 0; f < fields; ++f) {
         void *old = th_field_get(agents, f);
         th_field_set(agents, f, world->other_field[f]);

@@ -114,9 +114,8 @@ const void *th_world_stored(th_world *world, int field, int *count) {
     return th_field_get(&world->agents, field);
 }
 
-// Is this a value the agent may have? No agent dies, is born or becomes a scripted body by a written
-// phase: the counts would not add up.
-static bool may_become(const th_world *world, uint32_t i, int field, uint32_t value) {
+// No agent dies, is born or becomes a scripted body by a written phase: the counts would not add up.
+bool th_may_become(const th_world *world, uint32_t i, int field, uint32_t value) {
     if (field == TH_FIELD_PHASE && !(th_moves(world->agents.phase[i]) && th_moves(value)))
         return false;
     uint32_t *bits = world->one_agent;
@@ -126,6 +125,16 @@ static bool may_become(const th_world *world, uint32_t i, int field, uint32_t va
     return th_agent_is_sound(world, bits);
 }
 
+void th_field_written(th_world *world, uint32_t i, int field) {
+    if (field == TH_FIELD_RADIUS)
+        world->max_radius = th_max(world->max_radius, world->agents.radius[i]);
+    if (field != TH_FIELD_POSITION_X && field != TH_FIELD_POSITION_Y && field != TH_FIELD_LEVEL)
+        return;
+    th_step_off_walls(world, i);
+    // The index is now older than the positions; searches look everywhere until it is made anew.
+    world->max_moved = 1e6f;
+}
+
 void th_world_unmap(th_world *world, int field) {
     if (!is_field(world, field)) return;
     if (world->view_access[field] == TH_ACCESS_READ) return; // also where it was never mapped
@@ -133,21 +142,15 @@ void th_world_unmap(th_world *world, int field) {
     th_fetch_to_change(world);
     const uint32_t *view = world->views[field];
     uint32_t *array = th_field_get(&world->agents, field);
-    bool moves =
-        field == TH_FIELD_POSITION_X || field == TH_FIELD_POSITION_Y || field == TH_FIELD_LEVEL;
     for (int k = 0; k < world->id_order_count; ++k) {
         uint32_t i = world->id_order[k];
         if (array[i] == view[k]) continue;
-        if (may_become(world, i, field, view[k]))
+        if (th_may_become(world, i, field, view[k]))
             array[i] = view[k];
         else
             world->counters.repairs++;
-        if (moves) th_step_off_walls(world, i);
+        th_field_written(world, i, field);
     }
-    for (int i = 0; field == TH_FIELD_RADIUS && i < world->agents.count; ++i)
-        world->max_radius = th_max(world->max_radius, world->agents.radius[i]);
-    // The index is now older than the positions; searches look everywhere until it is made anew.
-    if (moves) world->max_moved = 1e6f;
 }
 
 // Through the order of the ids where it is up to date, else one by one: a const world is not written.

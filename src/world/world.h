@@ -51,7 +51,9 @@ void th_update_id_order(th_world *world);
 // Storage index of an id, or -1.
 int64_t th_find_agent(const th_world *world, uint32_t id);
 
-// views.c
+// views.c: is this a value that the agent may have? And what follows from one that was written.
+bool th_may_become(const th_world *world, uint32_t i, int field, uint32_t value);
+void th_field_written(th_world *world, uint32_t i, int field);
 void th_release_grid_views(th_world *world);
 
 // snapshot.c: sets the check sum right after the bytes behind the head were changed (for the fuzzer).

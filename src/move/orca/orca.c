@@ -2,9 +2,9 @@
 // O(agents x candidates of 3 x 3 cells). On a GPU: orca.cu.
 // SPDX-License-Identifier: Apache-2.0
 #include "move/orca/orca.h"
-#include "core/parallel.h"
 #include "state/influences.h"
 #include "state/nearest.h"
+#include "state/share.h"
 #include <assert.h>
 #include <string.h>
 
@@ -99,14 +99,20 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, int beg
     }
 }
 
+typedef struct moved {
+    th_world *world;
+    th_walls walls;
+} moved;
+static uint64_t move_part(const void *context, int begin, int end) {
+    const moved *all = context;
+    move_block(all->world, &all->walls, begin, end);
+    return 0;
+}
+
 static void run(th_world *world, int model) {
     (void)model;
-    th_walls walls = th_world_walls(world);
-    int count = world->agents.count, blocks = th_block_count(count);
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
-    for (int b = 0; b < blocks; ++b)
-        move_block(world, &walls, b * TH_BLOCK,
-                   (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
+    const moved all = {world, th_world_walls(world)};
+    th_share_out(world, world->agents.count, TH_BLOCK, move_part, &all);
 }
 
 // Influences on a person: its half-planes, drawn from where it stands, and the velocity it prefers.

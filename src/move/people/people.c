@@ -1,7 +1,7 @@
 // People as measured: the loop over people. Cost O(people x neighbours within 3 m). SPDX-License-Identifier: Apache-2.0
 #include "move/people/people.h"
-#include "core/parallel.h"
 #include "state/influences.h"
+#include "state/share.h"
 
 enum {
     WAYS = 16, // directions, filled up with the last
@@ -120,17 +120,23 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, uint32_
     }
 }
 
+typedef struct moved {
+    th_world *world;
+    th_walls walls;
+} moved;
+static uint64_t move_part(const void *context, int begin, int end) {
+    const moved *all = context;
+    move_block(all->world, &all->walls, (uint32_t)begin, (uint32_t)end);
+    return 0;
+}
+
 static void run(th_world *world, int model) {
     (void)model;
-    th_walls walls = th_world_walls(world);
-    int count = world->agents.count, blocks = th_block_count(count);
+    const moved all = {world, th_world_walls(world)};
+    int count = world->agents.count;
 #pragma omp parallel for schedule(static) num_threads(world->threads)
     for (int i = 0; i < count; ++i) th_people_head(&world->agents, (uint32_t)i);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(world->threads)
-    for (int b = 0; b < blocks; ++b) {
-        int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count ? begin + TH_BLOCK : count;
-        move_block(world, &walls, (uint32_t)begin, (uint32_t)end);
-    }
+    th_share_out(world, count, TH_BLOCK, move_part, &all);
 }
 
 // ---- influences on a person: the speeds allowed in each direction, the one chosen, and the agents that slow it there

@@ -58,6 +58,7 @@ static bool create(th_world *world, int model) {
         view->work[k] = th_alloc(&world->memory, (size_t)nodes->count, sizeof(float));
     view->cost = th_alloc(&world->memory, 256, sizeof *view->cost);
     if (!view->density || !view->work[0] || !view->work[1] || !view->cost) return false;
+    plan->replan.state.steps = 0; // solved every second anyway
     plan->next.crowd = view->density;
     plan->next.crowd_cost = view->cost;
     for (int size = 0; size < world->scene->size_count; ++size) {

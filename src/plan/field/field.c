@@ -57,10 +57,6 @@ static void settle(const th_march *march, int node) {
     }
 }
 
-static void run(const th_march *march) {
-    while (march->front->count > 0) settle(march, th_front_take(march->front));
-}
-
 // ---- the goals
 
 // Exact distances ignore zones and the crowd, so with either near the goal only the next nodes get them.
@@ -117,34 +113,75 @@ static void seed(const th_march *march, const th_walls *walls, const th_target *
         seed_goal(march, walls, &march->graph->nodes->scene->goals[target->goals[g]]);
 }
 
-void th_field_solve(const th_graph *graph, const th_walls *walls, const th_target *target,
-                    th_front *front, float *distance) {
-    th_march march = {graph, front, distance};
-    for (int i = 0; i < graph->nodes->count; ++i) {
-        distance[i] = TH_UNREACHABLE;
-        front->place[i] = 0;
+// ---- solving, a piece at a time
+
+// Work of a piece: what a node costs in each part, about [1/8 of a node that is settled].
+enum { MAKE_READY = 1, PASS_BY = 1, GO_ON = 5, SETTLE = 8 };
+enum { BEGUN, SEEDED, MARCHES, PARTS };
+
+th_field_work th_field_begin(const th_graph *graph, float keep) {
+    // Sight lines from goals end within the exact range; a change among them moves the seeds.
+    if (keep <= EXACT_RANGE + 4.0f * graph->nodes->spacing) keep = 0.0f;
+    return (th_field_work){.part = BEGUN, .keep = keep};
+}
+
+// Everything nearer than `keep` stays settled, the rest is far.
+static void make_ready(const th_march *march, th_field_work *work, const float *old,
+                       int64_t *most) {
+    int count = march->graph->nodes->count, *place = march->front->place;
+    for (; *most > 0 && work->node < count; ++work->node, *most -= MAKE_READY) {
+        bool kept = work->keep > 0.0f && old[work->node] < work->keep; // else `old` may be anything
+        place[work->node] = kept ? -1 : 0;
+        march->distance[work->node] = kept ? old[work->node] : TH_UNREACHABLE;
     }
-    front->count = 0;
-    seed(&march, walls, target);
-    run(&march);
+}
+
+// The front goes on from where it was kept.
+static void go_on(const th_march *march, th_field_work *work, int64_t *most) {
+    int count = work->keep > 0.0f ? march->graph->nodes->count : 0;
+    for (; *most > 0 && work->node < count; ++work->node) {
+        bool kept = march->distance[work->node] < work->keep && march->front->place[work->node] < 0;
+        if (kept) settle(march, work->node);
+        *most -= kept ? GO_ON : PASS_BY;
+    }
+    if (work->node >= count) work->part = MARCHES;
+}
+
+bool th_field_advance(th_field_work *work, const th_graph *graph, const th_walls *walls,
+                      const th_target *target, th_front *front, const float *old, float *distance,
+                      int64_t *most) {
+    th_march march = {graph, front, distance};
+    if (work->part == BEGUN) {
+        make_ready(&march, work, old, most);
+        if (work->node < graph->nodes->count) return false;
+        front->count = 0;
+        seed(&march, walls, target);
+        work->node = 0;
+        work->part = SEEDED;
+    }
+    if (work->part == SEEDED) go_on(&march, work, most);
+    if (work->part != MARCHES) return false;
+    for (; front->count > 0 && *most > 0; *most -= SETTLE) settle(&march, th_front_take(front));
+    return front->count == 0;
+}
+
+bool th_field_work_is_sound(const th_field_work *work, int nodes) {
+    return work->part >= 0 && work->part < PARTS && work->node >= 0 && work->node <= nodes &&
+           work->keep >= 0.0f;
+}
+
+int64_t th_field_most_work(const th_graph *graph) {
+    return (int64_t)graph->nodes->count * (MAKE_READY + SETTLE);
 }
 
 void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_target *target,
                       float keep, th_front *front, float *distance) {
-    // Sight lines from goals end within the exact range; a change among them moves the seeds.
-    if (keep <= EXACT_RANGE + 4.0f * graph->nodes->spacing) {
-        th_field_solve(graph, walls, target, front, distance);
-        return;
-    }
-    th_march march = {graph, front, distance};
-    front->count = 0;
-    for (int i = 0; i < graph->nodes->count; ++i) {
-        bool kept = distance[i] < keep;
-        front->place[i] = kept ? -1 : 0;
-        if (!kept) distance[i] = TH_UNREACHABLE;
-    }
-    seed(&march, walls, target);
-    for (int i = 0; i < graph->nodes->count; ++i)
-        if (distance[i] < keep && front->place[i] < 0) settle(&march, i);
-    run(&march);
+    th_field_work work = th_field_begin(graph, keep);
+    int64_t most = INT64_MAX;
+    th_field_advance(&work, graph, walls, target, front, distance, distance, &most);
+}
+
+void th_field_solve(const th_graph *graph, const th_walls *walls, const th_target *target,
+                    th_front *front, float *distance) {
+    th_field_resolve(graph, walls, target, 0.0f, front, distance);
 }

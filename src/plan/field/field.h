@@ -17,6 +17,20 @@ void th_field_solve(const th_graph *graph, const th_walls *walls, const th_targe
 void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_target *target,
                       float keep, th_front *front, float *distance);
 
+// The same a piece at a time, from `old`, which stays, into `distance`: begin, then advance until it returns true. In
+// between nothing but the walls may change. *most: how much work a piece may be, less what was done [about 1/8 of a node that
+// is settled].
+typedef struct th_field_work {
+    int part, node;
+    float keep;
+} th_field_work;
+th_field_work th_field_begin(const th_graph *graph, float keep);
+bool th_field_advance(th_field_work *work, const th_graph *graph, const th_walls *walls,
+                      const th_target *target, th_front *front, const float *old, float *distance,
+                      int64_t *most);
+int64_t th_field_most_work(const th_graph *graph);
+bool th_field_work_is_sound(const th_field_work *work, int nodes); // as it came from a snapshot
+
 // The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: no agent
 // can reach the very end of a line between walls). p itself when p is in the goal's area.
 TH_BOTH static inline th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset) {

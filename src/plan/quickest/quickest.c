@@ -4,6 +4,7 @@
 #include "core/parallel.h"
 #include "plan/plan.h"
 #include "plan/quickest/state.h"
+#include "state/share.h"
 #include <string.h>
 
 // Nodes as far apart as agents count around themselves [m], closer in small scenes where they cost nothing, and so close that
@@ -329,18 +330,23 @@ static void count(th_quickest *s, const th_world *world) {
     }
 }
 
-static void plan(const th_quickest *s, th_world *world) {
-    th_planner planner = th_planner_of(world);
-    const th_agents *agents = &world->agents;
+typedef struct planned {
+    const th_quickest *s;
+    th_planner planner;
+} planned;
+static uint64_t plan_block(const void *context, int begin, int end) {
+    const planned *p = context;
+    const th_world *world = p->planner.world;
     uint64_t unreachable = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
-    for (int block = 0; block < th_block_count(agents->count); ++block) {
-        int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i)
-            if (th_quickest_has(world, (int)agents->group[i]))
-                unreachable += (uint64_t)th_quickest_plan(s, &planner, i);
-    }
-    world->counters.unreachable += unreachable;
+    for (int i = begin; i < end; ++i)
+        if (th_quickest_has(world, (int)world->agents.group[i]))
+            unreachable += (uint64_t)th_quickest_plan(p->s, &p->planner, i);
+    return unreachable;
+}
+static void plan(const th_quickest *s, th_world *world) {
+    const planned p = {s, th_planner_of(world)};
+    world->counters.unreachable +=
+        th_share_out(world, world->agents.count, TH_BLOCK, plan_block, &p);
 }
 
 static void run(th_world *world, int model) {

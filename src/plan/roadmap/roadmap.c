@@ -134,18 +134,26 @@ static void search_from(th_roadmap *roadmap, int source, th_front *front) {
     }
 }
 
+bool th_roadmap_measure(th_roadmap *roadmap, const th_walls *walls, int i) {
+    th_road_node *node = &roadmap->nodes[i];
+    bool changed = false;
+    for (int e = 0; e < node->edge_count; ++e) {
+        th_vec2 to = roadmap->nodes[node->to[e]].position;
+        bool free_way = nodes_in_sight(roadmap, walls, i, node->to[e]);
+        float length = free_way ? th_length(th_sub(to, node->position)) : TH_UNREACHABLE;
+        changed = changed || length != node->length[e];
+        node->length[e] = length;
+    }
+    return changed;
+}
+
+void th_roadmap_search(th_roadmap *roadmap, int i) { search_from(roadmap, i, &roadmap->fronts[0]); }
+
 void th_roadmap_update(th_roadmap *roadmap, const th_walls *walls) {
 #pragma omp parallel num_threads(roadmap->front_count)
     {
 #pragma omp for schedule(static)
-        for (int i = 0; i < roadmap->count; ++i) {
-            th_road_node *node = &roadmap->nodes[i];
-            for (int e = 0; e < node->edge_count; ++e) {
-                th_vec2 to = roadmap->nodes[node->to[e]].position;
-                bool free_way = nodes_in_sight(roadmap, walls, i, node->to[e]);
-                node->length[e] = free_way ? th_length(th_sub(to, node->position)) : TH_UNREACHABLE;
-            }
-        }
+        for (int i = 0; i < roadmap->count; ++i) th_roadmap_measure(roadmap, walls, i);
 #pragma omp for schedule(static)
         for (int i = 0; i < roadmap->count; ++i)
             search_from(roadmap, i, &roadmap->fronts[omp_get_thread_num()]);

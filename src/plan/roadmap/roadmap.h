@@ -54,6 +54,9 @@ th_roadmap *th_roadmap_copy(const th_roadmap *roadmap, const th_memory *memory);
 void th_roadmap_destroy(th_roadmap *roadmap);
 // Edges and table for the walls as they stand now; the nodes stay. Allocates nothing.
 void th_roadmap_update(th_roadmap *roadmap, const th_walls *walls);
+// The same a node at a time: first the edges of all nodes (did one change?), then all rows of the table.
+bool th_roadmap_measure(th_roadmap *roadmap, const th_walls *walls, int node);
+void th_roadmap_search(th_roadmap *roadmap, int node);
 
 // The work of a query, for tests of its cost; may be NULL.
 typedef struct th_road_work {
