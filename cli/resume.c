@@ -1,6 +1,6 @@
 // throng resume: go on with a run that was killed or interrupted, from its newest good checkpoint, or with a
 // sweep, from its finished runs. SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal.h"
+#include "cli/launch.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,16 +14,15 @@ static int print_finished(const char *folder, const th_runs *runs) {
     return text ? TH_EXIT_OK : TH_EXIT_FAILED;
 }
 
-static int resume(const char *folder, const th_runs_def *def, th_runs_display *display) {
-    th_error error = {0};
-    th_watch_interrupt();
-    th_result result = th_runs_open(folder, def, &display->runs, &error);
-    if (result == TH_BAD_SCENE) return th_report_error(folder, &error);
-    if (result != TH_OK) return th_report_failure(folder, &error);
-    int code = TH_EXIT_OK;
-    if (th_runs_about(display->runs)->state != TH_RUNS_STATE_FINISHED)
-        code = th_perform_runs(display);
-    else if (display->json)
+static int resume(const th_command *command, const char *folder, const th_launch *launch,
+                  th_runs_def *def, th_runs_display *display) {
+    int code = th_launch_folder(command, folder, launch, def, display);
+    if (code >= 0) {
+        th_runs_destroy(display->runs);
+        return code;
+    }
+    code = TH_EXIT_OK;
+    if (display->json)
         code = print_finished(folder, display->runs);
     else
         printf("%s: the run is finished; see %s/summary.json\n", folder, folder);
@@ -34,6 +33,7 @@ static int resume(const char *folder, const th_runs_def *def, th_runs_display *d
 static int run_resume(const th_command *command, int argc, char **argv) {
     long long threads = 0, jobs = 0;
     th_text_list plugins = {0};
+    th_launch launch = {0};
     th_runs_display display = {0};
     const th_option options[] = {
         {"threads", TH_OPTION_INTEGER, &threads, "N",
@@ -43,6 +43,7 @@ static int run_resume(const th_command *command, int argc, char **argv) {
         {"json", TH_OPTION_FLAG, &display.json, NULL,
          "print one JSON object instead of the summary", 0, 0},
         TH_PLUGIN_OPTION(&plugins),
+        TH_LAUNCH_OPTIONS(&launch),
         {"quiet", TH_OPTION_FLAG, &display.quiet, NULL, "no progress line", 0, 0},
     };
     const char *folder = NULL;
@@ -56,7 +57,7 @@ static int run_resume(const th_command *command, int argc, char **argv) {
     def.plugin_count = plugins.count;
     def.watch = th_runs_display_watch;
     def.context = &display;
-    return resume(folder, &def, &display);
+    return resume(command, folder, &launch, &def, &display);
 }
 
 const th_command th_command_resume = {
@@ -65,11 +66,14 @@ const th_command th_command_resume = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "go on with a run or sweep that was killed or interrupted",
-    .detail = "DIR is the folder of a `throng run --checkpoint` or of a `throng sweep`. A run goes "
-              "on from\n"
-              "its newest good checkpoint and leaves what it would have left uninterrupted: the "
-              "same hash,\n"
-              "tables and frames. A sweep makes the runs that are missing.",
+    .detail =
+        "DIR is the folder of a `throng run --checkpoint` or of a `throng sweep`. A run goes "
+        "on from\n"
+        "its newest good checkpoint and leaves what it would have left uninterrupted: the "
+        "same hash,\n"
+        "tables and frames. A sweep makes the runs that are missing; while other processes "
+        "work on\n"
+        "it (--launch), this one takes its share. --launch task does so as one task of a job.",
     .examples =
         "  throng run scenes/station.json --out long --record sqlite --checkpoint every=60\n"
         "  throng resume long\n",

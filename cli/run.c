@@ -1,6 +1,6 @@
 // throng run: simulate a scene, once or for many seeds, and keep what happened in a folder.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal.h"
+#include "cli/launch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@ typedef struct run_options {
     const char *out, *record, *checkpoint, *device;
     bool json, quiet, force, no_report, allow_links;
     th_text_list overrides, plugins;
+    th_launch launch;
 } run_options;
 
 // "every=60" or "60".
@@ -77,6 +78,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
         {"max-time", TH_OPTION_REAL, &o.max_time, "S",
          "stop at this simulated time [s], earlier or later than the scene's end", 1e-3, 1e9},
         {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
+        TH_LAUNCH_OPTIONS(&o.launch),
         {"json", TH_OPTION_FLAG, &o.json, NULL, "print one JSON object instead of the summary", 0,
          0},
         {"quiet", TH_OPTION_FLAG, &o.quiet, NULL, "no progress line", 0, 0},
@@ -93,7 +95,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
     int code = th_load_plugins(&o.plugins);
     if (code != TH_EXIT_OK) return code;
     th_runs_display display = {.json = o.json, .quiet = o.quiet};
-    return th_create_and_perform(command, argc, argv, &def, &display);
+    return th_launch_runs(command, argc, argv, &o.launch, &def, &display);
 }
 
 const th_command th_command_run = {

@@ -1,5 +1,5 @@
 // throng sweep: a scene run for every combination of some values. SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal.h"
+#include "cli/launch.h"
 
 typedef struct sweep_options {
     long long seed, runs, jobs, threads; // 0: not given
@@ -7,6 +7,7 @@ typedef struct sweep_options {
     const char *out;
     bool force, quiet, allow_links;
     th_text_list vary, overrides, plugins;
+    th_launch launch;
 } sweep_options;
 
 static int run_sweep(const th_command *command, int argc, char **argv) {
@@ -34,6 +35,7 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
         {"max-time", TH_OPTION_REAL, &o.max_time, "S", "stop runs at this simulated time [s]", 1e-3,
          1e9},
         {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
+        TH_LAUNCH_OPTIONS(&o.launch),
         {"quiet", TH_OPTION_FLAG, &o.quiet, NULL, "no progress line", 0, 0},
     };
     th_runs_def def = th_runs_def_default();
@@ -60,7 +62,7 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
     int code = th_load_plugins(&o.plugins);
     if (code != TH_EXIT_OK) return code;
     th_runs_display display = {.quiet = o.quiet};
-    return th_create_and_perform(command, argc, argv, &def, &display);
+    return th_launch_runs(command, argc, argv, &o.launch, &def, &display);
 }
 
 const th_command th_command_sweep = {
@@ -76,11 +78,15 @@ const th_command th_command_sweep = {
         "its direction. Leaves sweep.csv with a row per combination, runs.csv with a row per run,\n"
         "and report.html. Every finished run is on the disk at once: after an interruption the "
         "same\n"
-        "command (or `throng resume DIR`) makes only what is missing.",
+        "command (or `throng resume DIR`) makes only what is missing. Many machines may share the "
+        "runs\n"
+        "(--launch); the folder comes out the same.",
     .examples =
         "  throng sweep scenes/bottleneck.json --vary doors.main.width=0.8..1.6:5 --runs 20\n"
         "  throng sweep scenes/bottleneck.json --vary groups.0.count=100,150 \\\n"
         "      --vary groups.0.move=orca,social_force --out models\n"
+        "  throng sweep scenes/bottleneck.json --vary doors.main.width=0.8..1.6:5 --launch slurm "
+        "--out DIR\n"
         "  throng resume models\n",
     .run = run_sweep,
 };

@@ -155,13 +155,7 @@ static void let_interrupt(th_runs *runs) {
 
 // ---- held for a test
 
-void th_reached(const char *point) {
-    static unsigned long times;
-    const char *wanted = getenv("THRONG_HOLD");
-    size_t length = strlen(point);
-    if (!wanted || strncmp(wanted, point, length) != 0 || wanted[length] != ':') return;
-    if (++times == strtoul(wanted + length + 1, NULL, 10)) raise(SIGSTOP);
-}
+void th_reached(const char *point) { th_system_reached(point); }
 
 // ---- progress
 
@@ -401,7 +395,11 @@ int th_perform_runs(th_runs_display *d) {
     int points = 0;
     th_runs_points(d->runs, &points);
     if (!about->sweep && !d->json) th_print_findings(th_runs_findings(d->runs));
-    if (about->sweep && interrupted)
+    if (about->state == TH_RUNS_STATE_SHARED) {
+        if (!d->quiet)
+            printf("%s: nothing is left here, others have the last runs; throng status %s\n",
+                   about->folder, about->folder);
+    } else if ((about->sweep || about->shared) && interrupted)
         fprintf(stderr, "%s: interrupted; `throng resume %s` makes the runs that are missing\n",
                 about->folder, about->folder);
     else if (*about->folder && points > 0 && !d->json)

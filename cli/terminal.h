@@ -43,6 +43,7 @@ bool th_interrupted(void);
 //   step   a step of a single run is done, its frame handed to the recorder, its checkpoint written
 //   run    one of several runs is done, its row written
 //   frame  a frame of a conversion or a measurement is done
+//   taken  a run of a folder that several processes share was taken (th_system_reached in src/run/shared.c)
 // tests/program.h has the other side (program_hold).
 void th_reached(const char *point);
 

@@ -33,6 +33,7 @@ OUTSIDE = [
     ["src/observe"],
     ["src/draw"],
     ["src/report"],
+    ["src/cluster"],
     ["src/run", "src/validate"],
     ["src/studio"],
     ["bench"],

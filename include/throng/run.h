@@ -108,6 +108,11 @@ typedef struct th_runs_def {
     th_backend backend;
     th_runs_watch_fn *watch; // default: none
     void *context;
+    // Several processes, on one machine or many, share the folder: all that execute the same definition with the same `out`
+    // (or open the folder) take runs that no other has, and the last one writes tables and report, the same as one process
+    // alone. Only a file system is between them, NFS included; src/cluster/crew.h says how. Nothing is recorded, and only one
+    // of them may use `force`.
+    bool shared;
 } th_runs_def;
 
 TH_RUN_API th_runs_def th_runs_def_default(void);
@@ -123,6 +128,10 @@ TH_RUN_API th_result th_runs_open(const char *folder, const th_runs_def *def, th
 // Makes the folder, runs, writes; once. TH_OK also when interrupted: see the state. What has been computed can be
 // read even where writing it failed.
 TH_RUN_API th_result th_runs_execute(th_runs *runs, th_error *error);
+// Of shared runs: makes the folder and none of the runs, for a scheduler that will start the processes.
+TH_RUN_API th_result th_runs_prepare(th_runs *runs, th_error *error);
+// Instead of th_runs_execute, of an opened folder: tables and report from the runs that are complete, while others go on.
+TH_RUN_API th_result th_runs_collect(th_runs *runs, th_error *error);
 // Ends runs early: a single run, or the first of several, is kept as far as it came, a sweep can be resumed. For
 // signal handlers, other threads, and before th_runs_execute.
 TH_RUN_API void th_runs_interrupt(th_runs *runs);
@@ -135,7 +144,8 @@ typedef enum th_runs_state {
     TH_RUNS_STATE_RUNNING,
     TH_RUNS_STATE_INTERRUPTED,
     TH_RUNS_STATE_FINISHED, // and written
-    TH_RUNS_STATE_FAILED    // th_runs_execute said why
+    TH_RUNS_STATE_FAILED,   // th_runs_execute said why
+    TH_RUNS_STATE_SHARED    // nothing is left for this process; others have runs
 } th_runs_state;
 
 typedef struct th_runs_info {
@@ -144,13 +154,15 @@ typedef struct th_runs_info {
     const char *page;   // to be opened in it: "report.html" or, without a report, "summary.json"
     th_runs_state state;
     bool sweep;
-    bool cut_short; // the recording or the checkpoints end early; a NOTE said why
-    int runs;       // of each point, at most
+    bool
+        cut_short; // the recording or the checkpoints end early, or runs were given up; a NOTE said why
+    int runs;      // of each point, at most
     double until_ci;
     const char *const *paths; // that a sweep varies
     int path_count;
     int point_count;
-    int found; // runs of a resumed sweep that were complete already
+    int found;   // runs of a resumed sweep that were complete already
+    bool shared; // with other processes
 } th_runs_info;
 TH_RUN_API const th_runs_info *th_runs_about(const th_runs *runs);
 
@@ -188,6 +200,32 @@ typedef struct th_runs_point {
 } th_runs_point;
 // Points that are complete so far.
 TH_RUN_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
+
+// ---- how far a folder is, seen by anybody who can read it
+
+// A run that a process has, or that was given up after ten had died of it.
+typedef struct th_runs_holder {
+    int point;
+    uint64_t seed;
+    bool given_up;
+    int deaths;    // of processes that had it
+    double silent; // since the process last wrote its beat, every 10 s [s]
+    const char *machine, *job, *log,
+        *why; // where, the scheduler's name for it, what it said, why it ended; "": not known
+} th_runs_holder;
+
+typedef struct th_runs_standing {
+    bool sweep, shared, finished; // shared: processes work on it, or may
+    int runs, done, taken, given_up;
+    double run_seconds; // that a run takes, the mean of complete ones [s] NaN: none yet
+    double left;        // seconds until the end at the present pace [s] NaN: not known
+    const th_runs_holder *holders;
+    int holder_count;
+} th_runs_standing;
+
+// Reads only, whatever happens in the folder. Release with th_runs_standing_destroy.
+TH_RUN_API th_result th_runs_stand(const char *folder, th_runs_standing *standing, th_error *error);
+TH_RUN_API void th_runs_standing_destroy(th_runs_standing *standing);
 
 // The findings of the scene and its runs; NULL before the end and of a sweep.
 TH_RUN_API const th_findings *th_runs_findings(const th_runs *runs);

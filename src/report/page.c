@@ -207,10 +207,15 @@ static void compare_all(difference_list *list, const th_figure_data *data) {
     th_group_def standard = th_group_def_default();
     double step = data->first && data->first->step > 0 ? data->first->step : scene->run.step;
     compare_number(list, "time step", step, usual.run.step, "s");
-    compare_number(list, "duration (0: until empty)", scene->run.duration, usual.run.duration, "s");
-    if (data->def->max_time > 0)
+    // The scene's own ends did not count where one was given, and the copy in the folder holds that one.
+    if (data->def->max_time > 0) {
         compare_number(list, "stopped at (--max-time)", data->def->max_time, 0, "s");
-    compare_number(list, "longest until-empty run", scene->run.max_time, usual.run.max_time, "s");
+    } else {
+        compare_number(list, "duration (0: until empty)", scene->run.duration, usual.run.duration,
+                       "s");
+        compare_number(list, "longest until-empty run", scene->run.max_time, usual.run.max_time,
+                       "s");
+    }
     for (int i = 0; i < scene->group_count; ++i) {
         const th_group *group = &scene->groups[i];
         compare_distribution(list, group, "preferred speed", &group->speed, &standard.speed, "m/s");

@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "run/runs.h"
 #include "throng/scene_view.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +14,59 @@
 
 // ---- the folder
 
-static th_result fill_folder(th_runs *runs, th_error *error) {
-    char stem[200];
+// What the folder holds before the runs.
+static th_result write_folder(th_runs *runs, th_error *error) {
     th_run_folder *keep = &runs->keep;
     th_recording *recording = &keep->recording;
-    th_file_stem(runs->info.scene_file, stem, sizeof stem);
-    th_result result = th_folder_claim(&keep->folder, runs->out, stem, runs->force, error);
-    if (result == TH_OK)
-        result = th_scene_copy(&keep->folder, runs->tree, runs->info.scene_file, error);
+    th_result result = th_scene_copy(&keep->folder, runs->tree, runs->info.scene_file, error);
     if (result == TH_OK) result = th_run_folder_state(keep, "running", error);
     if (result == TH_OK && recording->wanted)
         th_folder_path(&keep->folder, recording->file, recording->path, sizeof recording->path);
+    return result;
+}
+
+static th_result fill_folder(th_runs *runs, th_error *error) {
+    char stem[200];
+    th_file_stem(runs->info.scene_file, stem, sizeof stem);
+    th_result result = th_folder_claim(&runs->keep.folder, runs->out, stem, runs->force, error);
+    return result == TH_OK ? write_folder(runs, error) : result;
+}
+
+// The identity of runs that several processes share, cluster/runs.json: what decides their bits.
+static json_t *identity_of(th_runs *runs) {
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64,
+             th_scene_digest(runs->tree, runs->info.scene_file));
+    json_t *about = json_deep_copy(runs->keep.about);
+    static const char *const own[] = {"started", "state", "command_line"};
+    for (int i = 0; i < 3; ++i) json_object_del(about, own[i]);
+    json_object_set_new(about, "scene_digest", json_string(digest));
+    return about;
+}
+
+th_result th_runs_find(th_runs *runs, bool *same, th_error *error) {
+    const th_folder *folder = &runs->keep.folder;
+    *same = false;
+    if (!th_folder_has(folder, "cluster/runs.json")) return TH_OK;
+    json_t *old = th_folder_read_json(folder, "cluster/runs.json", error);
+    if (!old) return error->code;
+    json_t *wanted = identity_of(runs);
+    *same = json_equal(old, wanted) != 0;
+    json_decref(wanted);
+    json_decref(old);
+    if (*same) return TH_OK;
+    return th_file_fail(error, folder->path,
+                        "holds other runs (another scene, seed, number or version); choose another "
+                        "--out");
+}
+
+th_result th_runs_write(th_runs *runs, th_error *error) {
+    json_t *identity = identity_of(runs); // before the copy changes names in the tree
+    th_result result = write_folder(runs, error);
+    if (result == TH_OK) result = th_folder_make(&runs->keep.folder, "cluster", error);
+    if (result == TH_OK)
+        result = th_folder_write_json(&runs->keep.folder, "cluster/runs.json", identity, error);
+    json_decref(identity);
     return result;
 }
 
@@ -67,7 +110,7 @@ static th_result write_results(th_runs *runs, const th_report_def *report, bool 
 // All runs are made: tells so, then writes the folder.
 static th_result conclude(th_runs *runs, bool checkpoint_failed, th_error *error) {
     const th_ensemble *ensemble = &runs->ensemble;
-    bool whole = !ensemble->first->interrupted;
+    bool whole = !ensemble->first->interrupted && !runs->partial;
     if (runs->info.runs > 1 && th_runs_interrupted(runs)) whole = false;
     const th_report_def report =
         th_run_folder_report(&runs->keep, th_scene_view_of(runs->scene), ensemble, runs->trouble);
@@ -213,6 +256,48 @@ static th_result run_many(th_runs *runs, th_error *error) {
     return conclude(runs, false, error);
 }
 
+// ---- from images of complete runs
+
+// Goes on where the run ended, which is to end it.
+static th_result add_image(th_runs *runs, int run, char *bytes, size_t size, th_error *error) {
+    th_checkpoint checkpoint;
+    th_simulation simulation = {0};
+    uint64_t seed = runs->first_seed + (uint64_t)run;
+    th_result result = th_checkpoint_take(bytes, size, runs->keep.folder.path, &checkpoint, error);
+    if (result != TH_OK) return result;
+    result = th_simulation_start(&simulation, &runs->simulation, seed, error);
+    if (result == TH_OK) result = th_simulation_restore(&simulation, &checkpoint, error);
+    if (result == TH_OK) result = th_simulation_run(&simulation, error);
+    if (result == TH_OK) result = add_run(runs, &simulation, error);
+    th_simulation_release(&simulation);
+    th_checkpoint_release(&checkpoint);
+    return result;
+}
+
+th_result th_runs_gather(th_runs *runs, int count, th_image_fn *image, void *context, bool whole,
+                         th_error *error) {
+    th_result result = TH_OK;
+    for (int run = 0; run < count && result == TH_OK; ++run) {
+        size_t size = 0;
+        char *bytes = image(context, run, &size);
+        const char *end = bytes ? memchr(bytes, '\n', size) : NULL;
+        if (!end) {
+            free(bytes);
+            continue;
+        }
+        size -= (size_t)(end + 1 - bytes);
+        memmove(bytes, end + 1, size); // to where malloc put it: numbers inside are aligned
+        result = add_image(runs, run, bytes, size, error);
+    }
+    if (result != TH_OK) return result;
+    if (runs->ensemble.run_count == 0) {
+        th_runs_note(runs, "%s: no run is complete, so there are no tables", runs->info.folder);
+        return TH_OK;
+    }
+    runs->partial = !whole;
+    return conclude(runs, false, error);
+}
+
 // ---- going on
 
 // The run as it was at a checkpoint, with its recording. On failure nothing is left behind.
@@ -287,11 +372,12 @@ th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error)
     th_result result = th_run_folder_open(keep, folder, error);
     if (result != TH_OK) return result;
     bool finished = strcmp(th_run_folder_text(keep, "state"), "finished") == 0;
-    if (!finished && json_integer_value(json_object_get(keep->about, "runs")) > 1)
-        return refuse_many(keep, error);
+    json_int_t count = json_integer_value(json_object_get(keep->about, "runs"));
+    if (!finished && count > 1 && !runs->shared) return refuse_many(keep, error);
     if (!th_folder_path(&keep->folder, "scene.json", path, sizeof path))
         return th_file_fail(error, folder, "the name is too long");
-    runs->info.runs = 1;
+    runs->info.runs = runs->shared && count > 0 && count <= 1000000 ? (int)count : 1;
+    runs->info.until_ci = json_number_value(json_object_get(keep->about, "until_ci"));
     if (finished) {
         runs->info.state = TH_RUNS_STATE_FINISHED;
         th_folder_unlock(&keep->folder);
@@ -306,7 +392,7 @@ th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error)
     runs->simulation = simulation;
     runs->first_seed = th_scene_view_of(runs->scene)->run.seed;
     runs->checkpoint_every = json_number_value(json_object_get(keep->about, "checkpoint_every"));
-    runs->resumable = true;
+    runs->resumable = !runs->shared;
     return TH_OK;
 }
 

@@ -62,6 +62,7 @@ th_result th_run_folder_open(th_run_folder *run, const char *path, th_error *err
     json_t *about = th_folder_read_json(&run->folder, "run.json", error);
     if (!about) return error->code;
     th_result result = th_run_folder_begin(run, about, error);
+    run->max_time = json_number_value(json_object_get(about, "max_time"));
     return result == TH_OK ? read_recording(run, error) : result;
 }
 

@@ -1,6 +1,7 @@
 // Defining, making and ending runs, and their results; execute.c and sweep.c do the work.
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runs.h"
+#include "cluster/crew.h"
 #include "core/array.h"
 #include "core/error.h"
 #include "core/statistics.h"
@@ -22,7 +23,7 @@
 void th_runs_tell(th_runs *runs, th_runs_progress progress) {
     if (!runs->watch) return;
     progress.point = runs->points_done - (progress.moment == TH_RUNS_POINT_DONE);
-    progress.done = runs->outcome_count;
+    progress.done = runs->outcome_count > runs->made ? runs->outcome_count : runs->made;
     progress.count = runs->info.runs * runs->info.point_count;
     if (!progress.text) progress.text = "";
     if (!runs->watch(&progress, runs->context)) th_runs_interrupt(runs);
@@ -223,6 +224,12 @@ static th_result check_together(const th_runs_def *def, th_error *error) {
         return th_fail(
             error, TH_BAD_ARGUMENT, "out",
             "none: a sweep keeps every finished run in a folder; name one, or \"./none\"");
+    if (def->shared && (records || def->checkpoint > 0))
+        return th_fail(error, TH_BAD_ARGUMENT, records ? "record" : "checkpoint",
+                       "is for runs of one process; record the run that you want to see by itself");
+    if (def->shared && keeps_nothing(def))
+        return th_fail(error, TH_BAD_ARGUMENT, "out",
+                       "none keeps nothing; several processes share a folder, name one");
     if (def->sweep && (records || def->checkpoint > 0))
         return th_fail(error, TH_BAD_ARGUMENT, records ? "record" : "checkpoint",
                        "is for runs; a sweep keeps the numbers of its runs, and can be resumed");
@@ -323,6 +330,7 @@ static json_t *about_run(const th_runs *runs, const th_runs_def *def) {
     set(about, "seed", json_string(seed)); // 64 bits do not fit every reader's numbers
     set(about, "runs", json_integer(runs->info.runs));
     set(about, "step", json_real(runs->simulation.step));
+    if (def->max_time > 0) set(about, "max_time", json_real(def->max_time));
     set(about, "until_ci", json_real(runs->info.until_ci));
     set(about, "checkpoint_every", json_real(runs->checkpoint_every));
     set(about, "record", record);
@@ -346,6 +354,10 @@ static th_result plan_runs(th_runs *runs, const th_runs_def *def, th_error *erro
                        "is for one run, and run.runs of the scene is %d; add --runs 1",
                        runs->info.runs);
     choose_recording(runs, def);
+    if (def->shared && runs->keep.recording.wanted)
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "record",
+            "is asked for by the scene and is for runs of one process; add --record none");
     return TH_OK;
 }
 
@@ -365,6 +377,7 @@ static th_result create_plain(th_runs *runs, const th_runs_def *def, th_error *e
             th_scene_tree(def->scene, &sets, &changes, th_scene_view_of(runs->scene), error);
         result = runs->tree ? TH_OK : error->code;
     }
+    if (def->shared) runs->variation.combinations = 1;
     return result;
 }
 
@@ -397,6 +410,7 @@ static th_result complete(th_runs *made, th_result result, th_runs **runs, th_er
                                    : th_run_folder_text(&made->keep, "scene");
     info->scene_file = th_run_folder_text(&made->keep, "scene_file");
     info->folder = made->keep.folder.path;
+    info->shared = made->shared;
     info->page =
         info->sweep || th_run_folder_wants_page(&made->keep) ? "report.html" : "summary.json";
     return TH_OK;
@@ -414,6 +428,7 @@ th_result th_runs_create(const th_runs_def *def, th_runs **runs, th_error *error
     made->info.until_ci = def->until_ci;
     made->info.sweep = def->sweep;
     made->force = def->force;
+    made->shared = def->shared;
     made->out = def->out ? strdup(def->out) : NULL;
     if (def->out && !made->out)
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for the runs");
@@ -436,7 +451,9 @@ th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **run
     made->own_plugins = def->plugin_count > 0;
     snprintf(made->keep.folder.path, sizeof made->keep.folder.path, "%s", folder);
     made->info.sweep = th_folder_has(&made->keep.folder, "sweep.json");
-    th_result result = th_folder_lock(&made->keep.folder, error);
+    made->shared = def->shared || th_crew_exists(folder);
+    if (made->shared && !made->info.sweep) made->variation.combinations = 1;
+    th_result result = made->shared ? TH_OK : th_folder_lock(&made->keep.folder, error);
     if (result == TH_OK)
         result = made->info.sweep ? th_sweep_open(made, folder, error)
                                   : th_runs_open_plain(made, folder, error);
@@ -450,8 +467,31 @@ th_result th_runs_execute(th_runs *runs, th_error *error) {
     if (runs->info.state != TH_RUNS_STATE_PREPARED)
         return th_fail(error, TH_BAD_ARGUMENT, "", "these runs were executed already");
     runs->info.state = TH_RUNS_STATE_RUNNING;
-    th_result result =
-        runs->info.sweep ? th_sweep_execute(runs, error) : th_runs_execute_plain(runs, error);
+    th_result result = runs->shared       ? th_shared_execute(runs, error)
+                       : runs->info.sweep ? th_sweep_execute(runs, error)
+                                          : th_runs_execute_plain(runs, error);
+    if (result != TH_OK) runs->info.state = TH_RUNS_STATE_FAILED;
+    return error->code = result;
+}
+
+th_result th_runs_prepare(th_runs *runs, th_error *error) {
+    th_error unread = {0};
+    if (!error) error = &unread;
+    if (runs->info.state == TH_RUNS_STATE_FINISHED) return TH_OK;
+    if (runs->info.state != TH_RUNS_STATE_PREPARED || !runs->shared)
+        return th_fail(error, TH_BAD_ARGUMENT, "shared", "must be set, and before th_runs_execute");
+    return error->code = th_shared_prepare(runs, error);
+}
+
+th_result th_runs_collect(th_runs *runs, th_error *error) {
+    th_error unread = {0};
+    if (!error) error = &unread;
+    if (runs->info.state == TH_RUNS_STATE_FINISHED) return TH_OK;
+    if (runs->info.state != TH_RUNS_STATE_PREPARED || runs->tree)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "th_runs_collect is for an opened folder");
+    th_result result = th_crew_exists(runs->keep.folder.path) ? th_shared_collect(runs, error)
+                       : runs->info.sweep                     ? th_sweep_collect(runs, error)
+                                                              : TH_OK;
     if (result != TH_OK) runs->info.state = TH_RUNS_STATE_FAILED;
     return error->code = result;
 }

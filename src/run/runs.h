@@ -37,6 +37,9 @@ int th_checkpoint_list(const th_folder *folder, th_checkpoint_name *names);
 // Lengths, version and checksum are checked. Release with th_checkpoint_release.
 th_result th_checkpoint_read(const th_folder *folder, const char *name, th_checkpoint *checkpoint,
                              th_error *error);
+// The same of bytes that are in memory already, which it takes over; `path` is for messages.
+th_result th_checkpoint_take(char *bytes, size_t size, const char *path, th_checkpoint *checkpoint,
+                             th_error *error);
 void th_checkpoint_release(th_checkpoint *checkpoint);
 
 // ---- one run
@@ -81,6 +84,9 @@ struct th_simulation {
     char trouble[640];            // why the recording ends early; "": it does not
     char note[1000];              // a line about trouble that was not told yet; "": none
     bool checkpoint_failed;
+    bool wants_image; // a complete run leaves a checkpoint of its end in `image`
+    char *image;
+    size_t image_size;
     void (*stepped)(void *context, const th_simulation *simulation); // after every step; or NULL
     void (*tell)(void *context, const char *note); // NULL: the last one stays in `note`
     void *context;
@@ -130,6 +136,37 @@ typedef struct th_jobs {
 
 th_result th_jobs_run(const th_jobs *jobs, th_error *error);
 
+// ---- results of the runs of a sweep as rows of runs.csv, rows.c
+
+typedef struct th_variation th_variation;
+typedef struct th_row_store {
+    const th_folder *folder;
+    const th_variation *variation;
+    uint64_t first_seed;
+    int runs;             // of each combination, at most
+    th_run_outcome *rows; // [combination][run]
+    bool *known;          // of each row: it is there
+    int file;             // open for appending, -1: not
+    int found;            // rows that were there already
+} th_row_store;
+
+// Reads what is there (half a line at the end, left by a kill, is cut off) and opens for appending.
+th_result th_rows_open(th_row_store *store, th_error *error);
+// The same for reading only; without `from_folder` it is empty.
+th_result th_rows_load(th_row_store *store, bool from_folder, th_error *error);
+void th_rows_close(th_row_store *store);
+bool th_rows_has(const th_row_store *store, int combination, int run);
+const th_run_outcome *th_rows_get(const th_row_store *store, int combination, int run);
+// Appends and syncs. The row in memory becomes what a reader of the file would see, so that a resumed sweep computes
+// from the same numbers as an uninterrupted one.
+th_result th_rows_add(th_row_store *store, int combination, int run, const th_run_outcome *row,
+                      th_error *error);
+// A row as a line, to be freed; NULL: no memory. And from its line, which more may follow; false: it is not that row.
+char *th_rows_line(const th_row_store *store, int combination, const th_run_outcome *row);
+bool th_rows_take(th_row_store *store, int combination, int run, const char *line);
+// The file anew: in order, and of each combination only the first used[combination] runs.
+th_result th_rows_sort(const th_row_store *store, const int *used, th_error *error);
+
 // ---- what a sweep varies, vary.c
 
 // Paths of the scene, each with a list of values; all combinations of them.
@@ -146,11 +183,11 @@ typedef struct th_vary {
     int count;
 } th_vary;
 
-typedef struct th_variation {
+struct th_variation {
     th_vary items[TH_VARY_PATHS];
     int count;
     int combinations; // 1 when nothing is varied
-} th_variation;
+};
 
 // "path=1,2,4", "path=0.8..1.6:5" (evenly spaced, both ends included), "path=orca,social_force". TH_BAD_ARGUMENT
 // with the path "vary". Release in any case.
@@ -247,6 +284,10 @@ struct th_runs {
     json_t *tree; // the scene as it will be copied; NULL: nothing is kept, or it is there already
     bool own_plugins; // given when it was opened; those that the folder names are not loaded
     bool resumable;   // the folder is there and has checkpoints
+    bool shared;      // with other processes, shared.c
+    bool told_beginning, partial; // tables of what is there, though runs are missing
+    bool others_made;             // the folder
+    int made;                     // runs of a shared folder whose results are there
     th_run_folder keep;
     // What
     th_scene *scene;     // NULL: a sweep, which loads one for each combination
@@ -296,5 +337,28 @@ th_result th_runs_check_plugins(const th_runs *runs, th_error *error);
 th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error);
 th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error);
 th_result th_sweep_execute(th_runs *runs, th_error *error);
+// Tables of the rows that are there, of a folder that no other process writes.
+th_result th_sweep_collect(th_runs *runs, th_error *error);
 void th_sweep_print_point(FILE *out, const th_runs *runs, int point);
+// Whether the folder holds this sweep, to be continued (a different one is an error); and what a new folder holds before
+// its runs.
+th_result th_sweep_find(th_runs *runs, bool *same, th_error *error);
+th_result th_sweep_write(th_runs *runs, th_error *error);
+// The scene of a point, from the copy in the folder.
+th_result th_sweep_scene(const th_runs *runs, int point, th_scene **scene, th_error *error);
+// Tables and page of all points, which are closed; `whole`: of all their runs.
+th_result th_sweep_conclude(th_runs *runs, const th_row_store *store, const int *used, bool whole,
+                            th_error *error);
+// Tables and report of a plain set of runs from the first `count` images (th_simulation.image, after a line) that are
+// there. execute.c
+typedef char *th_image_fn(void *context, int run, size_t *size);
+th_result th_runs_gather(th_runs *runs, int count, th_image_fn *image, void *context, bool whole,
+                         th_error *error);
+// As th_sweep_find and _write, of a plain set of runs in a folder that several processes share.
+th_result th_runs_find(th_runs *runs, bool *same, th_error *error);
+th_result th_runs_write(th_runs *runs, th_error *error);
+// Folders that several processes share. shared.c
+th_result th_shared_prepare(th_runs *runs, th_error *error);
+th_result th_shared_execute(th_runs *runs, th_error *error);
+th_result th_shared_collect(th_runs *runs, th_error *error);
 #endif

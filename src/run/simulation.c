@@ -149,11 +149,16 @@ th_result th_checkpoint_read(const th_folder *folder, const char *name, th_check
     *checkpoint = (th_checkpoint){0};
     char path[TH_PATH_MAX];
     size_t size = 0;
-    header head;
     if (!th_folder_path(folder, name, path, sizeof path))
         return th_file_fail(error, name, "the name is too long");
     char *bytes = th_file_content(path, &size, error);
-    if (!bytes) return error->code;
+    return bytes ? th_checkpoint_take(bytes, size, path, checkpoint, error) : error->code;
+}
+
+th_result th_checkpoint_take(char *bytes, size_t size, const char *path, th_checkpoint *checkpoint,
+                             th_error *error) {
+    header head;
+    *checkpoint = (th_checkpoint){0};
     const char *wrong = fault(bytes, size, &head);
     if (wrong) {
         free(bytes);
@@ -208,6 +213,8 @@ void th_simulation_release(th_simulation *s) {
     th_recorder_close(s->recorder, NULL, NULL);
     if (s->observer) th_observer_destroy(s->observer);
     if (s->world) th_world_destroy(s->world);
+    free(s->image);
+    s->image = NULL;
     s->recorder = NULL;
     s->observer = NULL;
     s->world = NULL;
@@ -342,10 +349,23 @@ static th_result step_to_end(th_simulation *s, double started, th_error *error) 
     return result;
 }
 
+// All that was seen of the run, as a checkpoint at its end: another process goes on from there, that is, it ends at once.
+static th_result make_image(th_simulation *s, double started, th_error *error) {
+    void *observed = NULL;
+    size_t size = 0;
+    double wall = s->wall_before + th_monotonic_seconds() - started;
+    th_result result = th_observer_save(s->observer, &observed, &size, error);
+    if (result != TH_OK) return result;
+    s->image = build(s->world, observed, size, wall, &s->image_size, error);
+    free(observed);
+    return s->image ? TH_OK : error->code;
+}
+
 th_result th_simulation_run(th_simulation *s, th_error *error) {
     double started = th_monotonic_seconds();
     th_result result = step_to_end(s, started, error);
     bool interrupted = stopped(s);
+    if (s->wants_image && !interrupted && result == TH_OK) result = make_image(s, started, error);
     // A resumed run loses nothing of the interrupted one.
     if (interrupted && s->checkpoints && result == TH_OK) checkpoint(s, started);
     finish_recording(s);

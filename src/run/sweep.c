@@ -1,4 +1,4 @@
-// Sweeps: combination after combination, seeds side by side; the finished runs as a CSV that is also their journal.
+// Sweeps: combination after combination, seeds side by side; rows.c keeps the finished runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "report/figures.h"
@@ -14,287 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-// ---- runs.csv: a line per finished run
-// On the disk before the next one counts as begun, so that an interrupted sweep goes on without redoing any.
-
-typedef struct sweep_store {
-    const th_folder *folder;
-    const th_variation *variation;
-    uint64_t first_seed;
-    int runs;             // of each combination, at most
-    th_run_outcome *rows; // [combination][run]
-    bool *known;          // of each row: it is there
-    int file;             // open for appending, -1: not
-    int found;            // rows that were there already
-} sweep_store;
-
-// Columns behind the varied values. Seven digits: all that a float holds, more than any of them means.
-#define NUMBERS(X)                       \
-    X(egress_time, "egress_time_s")      \
-    X(p95_time, "p95_time_s")            \
-    X(flow, "flow_per_s")                \
-    X(mean_jam_time, "mean_jam_time_s")  \
-    X(max_density, "max_density_per_m2") \
-    X(largest_overlap, "largest_overlap_m") X(time, "simulated_s") X(wall_seconds, "wall_seconds")
-#define COUNTS(X)         \
-    X(spawned, "spawned") \
-    X(left, "left")       \
-    X(inside, "inside")   \
-    X(fallen, "people_fallen") X(lying, "people_lying")
-
-enum { LEADING = 1, FIELD_MAX = 32 + TH_VARY_PATHS };
-
-static void put_header(FILE *text, const th_variation *variation) {
-    fputs("combination", text);
-    for (int i = 0; i < variation->count; ++i) {
-        fputc(',', text);
-        th_csv_field(text, variation->items[i].path);
-    }
-    fputs(",seed,hash", text);
-#define X(member, title) fputs("," title, text);
-    NUMBERS(X)
-    COUNTS(X)
-#undef X
-    fputc('\n', text);
-}
-
-static void put_row(FILE *text, const th_variation *variation, int combination,
-                    const th_run_outcome *row) {
-    fprintf(text, "%d", combination);
-    for (int i = 0; i < variation->count; ++i) {
-        fputc(',', text);
-        th_csv_field(text, th_variation_value(variation, combination, i));
-    }
-    fprintf(text, ",%" PRIu64 ",%016" PRIx64, row->seed, row->hash);
-// An empty field stands for a missing number.
-#define X(member, title)    \
-    if (isnan(row->member)) \
-        fputc(',', text);   \
-    else                    \
-        fprintf(text, ",%.7g", row->member);
-    NUMBERS(X)
-#undef X
-#define X(member, title) fprintf(text, ",%" PRIu64, row->member);
-    COUNTS(X)
-#undef X
-    fputc('\n', text);
-}
-
-// Splits a line in place; quotes are taken off. Returns the number of fields.
-static int split(char *line, char **fields) {
-    int count = 0;
-    char *from = line;
-    while (from && count < FIELD_MAX) {
-        char *to = from, *at = from;
-        bool quoted = false;
-        fields[count++] = from;
-        for (; *at && (quoted || *at != ','); ++at) {
-            if (*at != '"')
-                *to++ = *at;
-            else if (quoted && at[1] == '"')
-                *to++ = *at++;
-            else
-                quoted = !quoted;
-        }
-        from = *at ? at + 1 : NULL;
-        *to = '\0';
-    }
-    return count;
-}
-
-static bool read_number(const char *field, double *value) {
-    char *end = NULL;
-    *value = *field ? strtod(field, &end) : (double)NAN;
-    return !*field || (end != field && *end == '\0');
-}
-
-static bool read_count(const char *field, int base, uint64_t *value) {
-    char *end = NULL;
-    *value = strtoull(field, &end, base);
-    return end != field && *end == '\0';
-}
-
-// A row of this sweep, or false.
-static bool read_row(char *line, const th_variation *variation, int *combination,
-                     th_run_outcome *row) {
-    char *fields[FIELD_MAX];
-    uint64_t number = 0;
-    int at = LEADING + variation->count;
-#define X(member, title) +1
-    const int wanted = at + 2 NUMBERS(X) COUNTS(X);
-#undef X
-    if (split(line, fields) != wanted || !read_count(fields[0], 10, &number)) return false;
-    if (number >= (uint64_t)variation->combinations) return false;
-    *combination = (int)number;
-    for (int i = 0; i < variation->count; ++i) {
-        const char *field = fields[LEADING + i];
-        const char *value = th_variation_value(variation, *combination, i);
-        // th_csv_field may have put an apostrophe before it.
-        if (strcmp(field, value) != 0 && (*field != '\'' || strcmp(field + 1, value) != 0))
-            return false;
-    }
-    bool good =
-        read_count(fields[at], 10, &row->seed) && read_count(fields[at + 1], 16, &row->hash);
-    at += 2;
-#define X(member, title) good = good && read_number(fields[at++], &row->member);
-    NUMBERS(X)
-#undef X
-#define X(member, title) good = good && read_count(fields[at++], 10, &row->member);
-    COUNTS(X)
-#undef X
-    return good;
-}
-
-static size_t place_of(const sweep_store *store, int combination, int run) {
-    return (size_t)combination * (size_t)store->runs + (size_t)run;
-}
-
-static bool store_has(const sweep_store *store, int combination, int run) {
-    return store->known[place_of(store, combination, run)];
-}
-
-static const th_run_outcome *store_row(const sweep_store *store, int combination, int run) {
-    return &store->rows[place_of(store, combination, run)];
-}
-
-static th_result damaged(const char *path, int line, th_error *error) {
-    error->line = line;
-    error->column = 1;
-    return th_file_fail(error, path,
-                        "this line is none of this sweep; restore the file or begin in another "
-                        "folder");
-}
-
-// Takes over all whole lines; `good` is their length.
-static th_result take_lines(sweep_store *store, const char *path, char *text, size_t *good,
-                            th_error *error) {
-    int number = 0;
-    char *end;
-    for (char *line = text; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-        *end = '\0';
-        *good = (size_t)(end + 1 - text);
-        if (++number == 1) continue; // the header
-        th_run_outcome row = {0};
-        int combination = 0;
-        bool own = read_row(line, store->variation, &combination, &row);
-        if (!own || row.seed < store->first_seed ||
-            row.seed - store->first_seed >= (uint64_t)store->runs)
-            return damaged(path, number, error);
-        size_t place = place_of(store, combination, (int)(row.seed - store->first_seed));
-        store->found += !store->known[place];
-        store->known[place] = true;
-        store->rows[place] = row;
-    }
-    return TH_OK;
-}
-
-static th_result read_store(sweep_store *store, const char *path, size_t *good, th_error *error) {
-    size_t size = 0;
-    *good = 0;
-    if (access(path, F_OK) != 0) return TH_OK;
-    char *text = th_file_content(path, &size, error);
-    if (!text) return error->code;
-    th_result result = take_lines(store, path, text, good, error);
-    free(text);
-    return result;
-}
-
-static th_result write_line(sweep_store *store, const char *line, size_t length, th_error *error) {
-    ssize_t written = write(store->file, line, length);
-    if (written == (ssize_t)length && fsync(store->file) == 0) return TH_OK;
-    return th_file_fail(error, store->folder->path,
-                        "runs.csv cannot be written: %s; free space and run the same command again",
-                        written < 0 ? strerror(errno) : "the disk is full");
-}
-
-static th_result append(sweep_store *store, int combination, const th_run_outcome *row,
-                        th_error *error) {
-    char *line = NULL;
-    size_t length = 0;
-    FILE *text = open_memstream(&line, &length);
-    if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for a line of runs.csv");
-    if (row)
-        put_row(text, store->variation, combination, row);
-    else
-        put_header(text, store->variation);
-    th_result result = fclose(text) == 0 ? write_line(store, line, length, error) : TH_NO_MEMORY;
-    free(line);
-    return result;
-}
-
-// Reads what is there (half a line at the end, left by a kill, is cut off) and opens for appending.
-static th_result store_open(sweep_store *store, th_error *error) {
-    char path[TH_PATH_MAX];
-    size_t good = 0;
-    store->file = -1;
-    size_t count = (size_t)store->variation->combinations * (size_t)store->runs;
-    store->rows = calloc(count, sizeof *store->rows);
-    store->known = calloc(count, sizeof *store->known);
-    if (!store->rows || !store->known ||
-        !th_folder_path(store->folder, "runs.csv", path, sizeof path))
-        return th_fail(error, TH_NO_MEMORY, "", "no memory for the runs of the sweep");
-    th_result result = read_store(store, path, &good, error);
-    if (result != TH_OK) return result;
-    store->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (store->file < 0 || ftruncate(store->file, (off_t)good) != 0)
-        return th_file_fail(error, path, "cannot be written: %s", strerror(errno));
-    return good == 0 ? append(store, 0, NULL, error) : TH_OK;
-}
-
-// Through text and back, so that a resumed sweep computes from the same numbers as an uninterrupted one.
-static bool as_read(const sweep_store *store, int combination, const th_run_outcome *row,
-                    th_run_outcome *read) {
-    char *line = NULL;
-    size_t length = 0;
-    int unused = 0;
-    FILE *text = open_memstream(&line, &length);
-    if (!text) return false;
-    put_row(text, store->variation, combination, row);
-    bool good = fclose(text) == 0;
-    if (good) line[length - 1] = '\0';
-    good = good && read_row(line, store->variation, &unused, read);
-    free(line);
-    return good;
-}
-
-// Appends and syncs. The row in memory becomes what a reader of the file would see.
-static th_result store_add(sweep_store *store, int combination, int run, const th_run_outcome *row,
-                           th_error *error) {
-    th_result result = append(store, combination, row, error);
-    if (result != TH_OK) return result;
-    size_t place = place_of(store, combination, run);
-    store->known[place] = as_read(store, combination, row, &store->rows[place]);
-    if (store->known[place]) return TH_OK;
-    return th_fail(error, TH_NO_MEMORY, "", "no memory for a row of the sweep");
-}
-
-// At the end: in order, and of each combination only the first used[combination] runs.
-static th_result store_sort(const sweep_store *store, const int *used, th_error *error) {
-    char *bytes = NULL, path[TH_PATH_MAX];
-    size_t size = 0;
-    FILE *text = open_memstream(&bytes, &size);
-    if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for runs.csv");
-    put_header(text, store->variation);
-    for (int k = 0; k < store->variation->combinations; ++k)
-        for (int run = 0; run < used[k]; ++run)
-            put_row(text, store->variation, k, store_row(store, k, run));
-    th_result result = TH_OK;
-    if (fclose(text) != 0 || !th_folder_path(store->folder, "runs.csv", path, sizeof path))
-        result = th_fail(error, TH_NO_MEMORY, "", "no memory for runs.csv");
-    if (result == TH_OK) result = th_file_replace(path, bytes, size, TH_SYNCED, error);
-    free(bytes);
-    return result;
-}
-
-static void store_close(sweep_store *store) {
-    if (store->file >= 0) close(store->file);
-    free(store->rows);
-    free(store->known);
-    store->rows = NULL;
-    store->known = NULL;
-    store->file = -1;
-}
 
 // ---- the sweep
 
@@ -373,6 +92,14 @@ th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error
     return result;
 }
 
+th_result th_sweep_scene(const th_runs *runs, int point, th_scene **scene, th_error *error) {
+    const th_texts none = {NULL, 0};
+    char path[TH_PATH_MAX];
+    if (!th_folder_path(&runs->keep.folder, "scene.json", path, sizeof path))
+        return th_file_fail(error, runs->keep.folder.path, "the name is too long");
+    return load(path, &none, &runs->variation, point, false, scene, error);
+}
+
 static th_result check_copy(const th_runs *runs, th_error *error);
 
 th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
@@ -443,6 +170,20 @@ static th_result same_sweep(const th_folder *folder, json_t *about, bool *same, 
         "--out, or --force to replace it");
 }
 
+th_result th_sweep_find(th_runs *runs, bool *same, th_error *error) {
+    th_result result = same_sweep(&runs->keep.folder, runs->keep.about, same, error);
+    return result == TH_OK && *same ? check_copy(runs, error) : result;
+}
+
+th_result th_sweep_write(th_runs *runs, th_error *error) {
+    th_folder *folder = &runs->keep.folder;
+    th_result result = th_scene_copy(folder, runs->tree, runs->info.scene_file, error);
+    if (result == TH_OK) set_copy_digest(runs);
+    if (result == TH_OK)
+        result = th_folder_write_json(folder, "sweep.json", runs->keep.about, error);
+    return result;
+}
+
 static th_result fill_folder(th_runs *runs, th_error *error) {
     char stem[200], name[220];
     bool same = false;
@@ -450,25 +191,20 @@ static th_result fill_folder(th_runs *runs, th_error *error) {
     if (runs->out && !runs->force) {
         snprintf(folder->path, sizeof folder->path, "%s", runs->out);
         th_result result = th_folder_lock(folder, error);
-        if (result == TH_OK) result = same_sweep(folder, runs->keep.about, &same, error);
-        if (result == TH_OK && same) return check_copy(runs, error);
-        if (result != TH_OK) return result;
+        if (result == TH_OK) result = th_sweep_find(runs, &same, error);
+        if (result != TH_OK || same) return result;
     }
     th_file_stem(runs->info.scene_file, stem, sizeof stem);
     snprintf(name, sizeof name, "%s-sweep", stem);
     th_result result = th_folder_claim(folder, runs->out, name, runs->force, error);
-    if (result == TH_OK) result = th_scene_copy(folder, runs->tree, runs->info.scene_file, error);
-    if (result == TH_OK) set_copy_digest(runs);
-    if (result == TH_OK)
-        result = th_folder_write_json(folder, "sweep.json", runs->keep.about, error);
-    return result;
+    return result == TH_OK ? th_sweep_write(runs, error) : result;
 }
 
 // ---- the runs
 
 typedef struct sweeping {
     th_runs *runs;
-    sweep_store store;
+    th_row_store store;
     int *used;    // runs that count, of each combination
     int *missing; // runs of this one that are to be made, ascending
     int missing_count;
@@ -487,7 +223,7 @@ static th_result keep_run(void *context, int index, const th_simulation *run, th
     th_result result = th_ensemble_add(&alone, seen, error);
     if (result == TH_OK) {
         const th_run_outcome row = th_outcome_of(&alone.runs[0], flow);
-        result = store_add(&s->store, s->runs->points_done, s->missing[index], &row, error);
+        result = th_rows_add(&s->store, s->runs->points_done, s->missing[index], &row, error);
     }
     th_ensemble_release(&alone);
     return result;
@@ -497,7 +233,7 @@ static th_result keep_run(void *context, int index, const th_simulation *run, th
 static void look_at(sweeping *s, int end) {
     int point = s->runs->points_done, *used = &s->used[point];
     while (*used < end && !s->enough && s->error.code == TH_OK) {
-        const th_run_outcome *row = store_row(&s->store, point, *used);
+        const th_run_outcome *row = th_rows_get(&s->store, point, *used);
         s->egress[*used] = row->egress_time;
         ++*used;
         s->error.code = th_runs_add(s->runs, row, &s->error);
@@ -549,23 +285,20 @@ static th_result make_runs(sweeping *s, const th_scene_view *scene, th_error *er
 static void list_missing(sweeping *s) {
     s->missing_count = 0;
     for (int run = 0; run < s->runs->info.runs; ++run)
-        if (!store_has(&s->store, s->runs->points_done, run)) s->missing[s->missing_count++] = run;
+        if (!th_rows_has(&s->store, s->runs->points_done, run))
+            s->missing[s->missing_count++] = run;
 }
 
 // The next point. TH_OK without closing it: interrupted.
 static th_result do_combination(sweeping *s, th_error *error) {
     th_runs *runs = s->runs;
     th_scene *scene = NULL;
-    const th_texts none = {NULL, 0};
-    char path[TH_PATH_MAX];
     int point = runs->points_done, count = runs->info.runs;
     s->enough = false;
     list_missing(s);
     look_at(s, s->missing_count > 0 ? s->missing[0] : count);
     if (s->missing_count > 0 && !s->enough) {
-        if (!th_folder_path(&runs->keep.folder, "scene.json", path, sizeof path))
-            return th_file_fail(error, runs->keep.folder.path, "the name is too long");
-        th_result result = load(path, &none, &runs->variation, point, false, &scene, error);
+        th_result result = th_sweep_scene(runs, point, &scene, error);
         if (result == TH_OK) result = make_runs(s, th_scene_view_of(scene), error);
         th_scene_destroy(scene);
         if (result != TH_OK) return result;
@@ -616,20 +349,21 @@ static bool fill_point(const th_runs *runs, int k, th_sweep_point *point) {
     return good;
 }
 
-static th_result write_report(const sweeping *s, const th_sweep_report *report, th_error *error) {
-    json_t *about = s->runs->keep.about;
+static th_result write_report(th_runs *runs, const th_sweep_report *report, bool whole,
+                              th_error *error) {
+    json_t *about = runs->keep.about;
     json_object_set_new(about, "combinations", th_report_sweep_json(report));
-    json_object_set_new(about, "state", json_string("finished"));
-    th_result result = store_sort(&s->store, s->used, error);
+    json_object_set_new(about, "state", json_string(whole ? "finished" : "running"));
+    th_result result = TH_OK;
     if (result == TH_OK) result = th_report_sweep_table(report, error);
     if (result == TH_OK) result = th_report_sweep_page(report, error);
     if (result == TH_OK)
-        result = th_folder_write_json(&s->runs->keep.folder, "sweep.json", about, error);
+        result = th_folder_write_json(&runs->keep.folder, "sweep.json", about, error);
     return result;
 }
 
-static th_result report(const sweeping *s, th_error *error) {
-    const th_runs *runs = s->runs;
+th_result th_sweep_conclude(th_runs *runs, const th_row_store *store, const int *used, bool whole,
+                            th_error *error) {
     int count = runs->info.point_count, filled = 0;
     th_sweep_point *points = calloc((size_t)count, sizeof *points);
     while (points && filled < count && fill_point(runs, filled, &points[filled])) ++filled;
@@ -641,11 +375,46 @@ static th_result report(const sweeping *s, th_error *error) {
                                  .path_count = runs->info.path_count,
                                  .points = points,
                                  .point_count = count};
-    th_result result =
-        filled == count ? write_report(s, &def, error)
-                        : th_fail(error, TH_NO_MEMORY, "", "no memory for the report of the sweep");
+    th_result result = th_rows_sort(store, used, error);
+    if (result == TH_OK)
+        result = filled == count
+                     ? write_report(runs, &def, whole, error)
+                     : th_fail(error, TH_NO_MEMORY, "", "no memory for the report of the sweep");
     for (int i = 0; i < filled; ++i) free((void *)(uintptr_t)points[i].egress_times);
     free(points);
+    return result;
+}
+
+th_result th_sweep_collect(th_runs *runs, th_error *error) {
+    th_result result = TH_OK;
+    int points = runs->info.point_count, most = runs->info.runs, missing = 0;
+    th_row_store store = {.folder = &runs->keep.folder,
+                          .variation = &runs->variation,
+                          .first_seed = runs->first_seed,
+                          .runs = most};
+    int *used = calloc((size_t)points, sizeof *used);
+    double *egress = calloc((size_t)most, sizeof *egress);
+    result = used && egress ? th_rows_load(&store, true, error)
+                            : th_fail(error, TH_NO_MEMORY, "", "no memory for the sweep");
+    for (int point = 0; point < points && result == TH_OK; ++point) {
+        bool enough = false;
+        for (int k = 0, count = 0; k < most && !enough && result == TH_OK; ++k) {
+            used[point] = k + 1;
+            missing += !th_rows_has(&store, point, k);
+            if (!th_rows_has(&store, point, k)) continue;
+            const th_run_outcome *row = th_rows_get(&store, point, k);
+            egress[count++] = row->egress_time;
+            th_sample_summary summary = th_summarise(egress, count);
+            enough = th_runs_enough(&summary, count, runs->info.until_ci);
+            result = th_runs_add(runs, row, error);
+        }
+        if (result == TH_OK) th_runs_close_point(runs);
+    }
+    if (result == TH_OK) result = th_sweep_conclude(runs, &store, used, missing == 0, error);
+    runs->info.state = missing > 0 ? TH_RUNS_STATE_INTERRUPTED : TH_RUNS_STATE_FINISHED;
+    th_rows_close(&store);
+    free(used);
+    free(egress);
     return result;
 }
 
@@ -663,7 +432,7 @@ static th_result sweep_all(sweeping *s, th_error *error) {
     if (result != TH_OK) return result;
     runs->info.state = TH_RUNS_STATE_INTERRUPTED;
     if (!going) return TH_OK;
-    result = report(s, error);
+    result = th_sweep_conclude(runs, &s->store, s->used, true, error);
     if (result == TH_OK) runs->info.state = TH_RUNS_STATE_FINISHED;
     return result;
 }
@@ -675,19 +444,19 @@ th_result th_sweep_execute(th_runs *runs, th_error *error) {
     }
     sweeping s = {.runs = runs};
     size_t count = (size_t)runs->info.runs;
-    s.store = (sweep_store){.folder = &runs->keep.folder,
-                            .variation = &runs->variation,
-                            .first_seed = runs->first_seed,
-                            .runs = runs->info.runs,
-                            .file = -1};
+    s.store = (th_row_store){.folder = &runs->keep.folder,
+                             .variation = &runs->variation,
+                             .first_seed = runs->first_seed,
+                             .runs = runs->info.runs,
+                             .file = -1};
     s.used = calloc((size_t)runs->info.point_count, sizeof *s.used);
     s.missing = calloc(count, sizeof *s.missing);
     s.egress = calloc(count, sizeof *s.egress);
     th_result result = s.used && s.missing && s.egress
-                           ? store_open(&s.store, error)
+                           ? th_rows_open(&s.store, error)
                            : th_fail(error, TH_NO_MEMORY, "", "no memory for the sweep");
     if (result == TH_OK) result = sweep_all(&s, error);
-    store_close(&s.store);
+    th_rows_close(&s.store);
     free(s.used);
     free(s.missing);
     free(s.egress);
