@@ -126,6 +126,21 @@ static void panic_wears_off(void **state) {
     }
 }
 
+// A queue of 7.5 people/m2, as laboratories have seen it, is calm: without an alarm none panics.
+static void a_packed_queue_stays_calm(void **state) {
+    (void)state;
+    run r =
+        begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,20,6]}}],"exits":[{"id":"a","line":[[20,1],[20,5]]}],
+        "groups":[{"id":"g","count":120,"area":{"rect":[1,1,5,5]},"radius":0.15,"to":"a","premovement":1000,
+            "move":"hidac","behave":"hidac"}]}),
+                                           1, 1);
+    for (double t = 5; t <= 20; t += 5) {
+        steps_to(&r, t);
+        assert_int_equal(count_nature(&r, TH_MIND_PANICS), 0);
+    }
+    finish(&r);
+}
+
 // An alarm with a radius is heard on its level, not by people above it.
 static void alarms_are_heard_on_their_level(void **state) {
     (void)state;
@@ -314,6 +329,7 @@ int main(void) {
         cmocka_unit_test(panic_is_seen_from_afar),
         cmocka_unit_test(panic_does_not_pass_walls),
         cmocka_unit_test(panic_wears_off),
+        cmocka_unit_test(a_packed_queue_stays_calm),
         cmocka_unit_test(alarms_are_heard_on_their_level),
         cmocka_unit_test(what_extraversion_does),
         cmocka_unit_test(moods_are_told),
