@@ -106,6 +106,12 @@ static void changes_without_end_are_followed(void **state) {
     assert_true(renewed);
     th_world_step(follows, 21); // the round under way and one more
     assert_false(is_running(follows));
+    shut(follows, "north", true);
+    th_world_step(follows, 2);
+    assert_true(is_running(follows));
+    shut(follows, "north", false);
+    th_world_step(follows, 21);
+    assert_false(is_running(follows));
     shut(at_once, "south", true);
     assert_same_plans(follows, at_once);
     th_world_destroy(at_once);
