@@ -640,7 +640,7 @@ static void sleep_for(const th_crew *c, double seconds, const atomic_bool *inter
 }
 
 bool th_crew_wait(th_crew *c, const atomic_bool *interrupt) {
-    bool silent = false;
+    bool silent = false, open = false;
     if (stopped(c, interrupt)) return false;
     th_gate_lock(c->gate);
     for (int run = 0; run < c->runs; ++run) {
@@ -648,7 +648,7 @@ bool th_crew_wait(th_crew *c, const atomic_bool *interrupt) {
         if (u->done || u->skipped || u->failed || u->claims == 0) continue;
         owner *o = u->ended == u->claims ? NULL : owner_of(c, run, u->claims);
         if (!o || o->gone || strcmp(o->id, c->id) == 0) {
-            silent = silent || is_open(c, run);
+            open = open || is_open(c, run);
             continue;
         }
         if (!is_gone(c, o) && silence(c, o) < 3 * c->beat) continue;
@@ -656,8 +656,8 @@ bool th_crew_wait(th_crew *c, const atomic_bool *interrupt) {
         watch_beat(c, o);
     }
     th_gate_unlock(c->gate);
-    if (silent) sleep_for(c, c->beat, interrupt);
-    return silent && !stopped(c, interrupt);
+    if (silent && !open) sleep_for(c, c->beat, interrupt);
+    return (silent || open) && !stopped(c, interrupt);
 }
 
 // ---- the tables
