@@ -110,7 +110,8 @@ th_result th_bench_table(const th_bench_table_def *def, th_error *error);
 th_result th_bench_one(const th_bench_case *what, const char *compare, bool json, th_error *error);
 
 // ---- cost per person against the size of the crowd and the number of threads, as a table and a plot
-// Without a model it compares uic and orca, as figure 8 of Narain et al. 2009 does.
+// Without a model it compares uic and orca on one thread, as figure 8 of Narain et al. 2009 does. One thread is timed in
+// processor time.
 
 typedef struct th_bench_scaling_def {
     const char *scene, *model; // a built-in scene; a move model, NULL: uic and orca

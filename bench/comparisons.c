@@ -43,6 +43,14 @@ typedef struct scaling {
     int line_count, size_count;
 } scaling;
 
+// On one thread in processor time, which other programs on the machine hardly change.
+static double ms_per_step(th_world *world, const th_bench_figures *figures, int threads) {
+    if (threads > 1) return figures->ms_per_step;
+    double start = th_thread_cpu_seconds();
+    th_world_step(world, TH_BENCH_MEASURED);
+    return 1e3 * (th_thread_cpu_seconds() - start) / TH_BENCH_MEASURED;
+}
+
 // A built-in scene with `agents` people, timed like every bench case.
 static th_result measure_point(th_bench_scene scene, const char *model, int agents, int threads,
                                point *measured, th_error *error) {
@@ -53,17 +61,17 @@ static th_result measure_point(th_bench_scene scene, const char *model, int agen
                         TH_BACKEND_CPU, &made, &world, error);
     if (result != TH_OK) return result;
     th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
-    *measured = (point){agents, threads, figures.ms_per_step,
-                        1e6 * figures.ms_per_step / figures.agents, figures.hash};
+    double ms = ms_per_step(world, &figures, threads);
+    *measured = (point){agents, threads, ms, 1e6 * ms / figures.agents, figures.hash};
     th_world_destroy(world);
     th_scene_destroy(made);
     return TH_OK;
 }
 
 static void choose_lines(scaling *s, const char *model) {
-    int cores = th_core_count();
+    int most = model ? th_core_count() : 1;
     for (int m = 0; m < (model ? 1 : MODELS); ++m)
-        for (int t = 1, count = 0; t <= cores && count < THREADS_MOST; t *= 2, ++count) {
+        for (int t = 1, count = 0; t <= most && count < THREADS_MOST; t *= 2, ++count) {
             scaling_line *line = &s->lines[s->line_count++];
             line->model = model ? model : compared[m];
             line->threads = t;
