@@ -1,49 +1,43 @@
 // The loops of the contact stage over the agents (contact.h).
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
+#include "move/sieve.h"
 #include "state/share.h"
 
-// How many discs of a run touch the disc at p, itself included. Vector code: most agents touch no other,
-// and this is all that is done for them.
-TH_FORMULA int touching_in_run(const float *xs, const float *ys, const float *radii, uint32_t begin,
-                               uint32_t end, th_vec2 p, float radius) {
-    int touching = 0;
-#pragma omp simd reduction(+ : touching)
-    for (uint32_t j = begin; j < end; ++j) {
-        float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + radii[j];
-        touching += dx * dx + dy * dy < apart * apart;
-    }
-    return touching;
-}
-
-TH_CLONES static int touching_in_box(const th_index *index, const th_level_grid *grid,
-                                     const float *xs, const float *ys, const float *radii,
-                                     th_vec2 p, float radius, float reach) {
-    th_rows rows = th_rows_around(grid, p, reach);
-    int touching = 0;
-    for (uint32_t begin, end; th_next_run(index, grid, &rows, &begin, &end);)
-        touching += touching_in_run(xs, ys, radii, begin, end, p, radius);
-    return touching;
-}
-
-// Most agents touch no other; they are done with this look. Links are rare, and an agent seen across one is not
-// looked at here.
-static bool is_alone(const th_world *world, const th_separation *now, uint32_t i) {
-    const th_agents *agents = &world->agents;
-    const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    float radius = agents->radius[i], reach = radius + world->max_radius + now->moved;
-    return world->scene->link_count == 0 &&
-           touching_in_box(&world->index, grid, now->from_x, now->from_y, agents->radius,
-                           th_v(now->from_x[i], now->from_y[i]), radius, reach) <= 1;
-}
-
-// One person in a pass: whether there was a contact.
-static bool separate_one(const th_world *world, const th_walls *walls, const th_separation *now,
-                         uint32_t i) {
+// All pushes on one person. The sieve is vector code; few agents of a cell touch.
+TH_FORMULA th_push_sum pushes_on(const th_world *world, const th_walls *walls,
+                                 const th_separation *now, uint32_t i) {
+    const th_level_grid *grid = &world->index.grids[world->agents.level[i]];
+    const float *xs = now->from_x, *ys = now->from_y, *radii = world->agents.radius;
+    const th_vec2 p = {xs[i], ys[i]};
+    const float radius = radii[i];
     th_push_sum push = {{0.0f, 0.0f}, 0};
-    bool looks = th_contact_looks(world, now, i);
-    if (looks && !is_alone(world, now, i)) push = th_contact_pushes_on(world, walls, now, i);
-    return th_contact_take_push(world, now, i, looks, &push);
+    th_rows rows = th_rows_around(grid, p, th_contact_reach(world, now, i));
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (th_portion portion; begin < end; begin += (uint32_t)portion.count) {
+            uint32_t list[TH_SIEVE_LIST];
+            int found;
+            portion = th_portion_of(begin, end - begin);
+            TH_SIEVE(portion, i, j, th_contact_touch(p.x - xs[j], p.y - ys[j], radius + radii[j]),
+                     list, found);
+            for (int k = 0; k < found; ++k)
+                th_contact_add_push_of(world, walls, now, i, list[k], &push);
+        }
+    th_contact_add_linked_pushes(world, walls, now, i, &push);
+    return push;
+}
+
+// Agents begin .. end - 1 in a pass: how many had a contact.
+TH_CLONES static int separate_block(const th_world *world, const th_walls *walls,
+                                    const th_separation *now, uint32_t begin, uint32_t end) {
+    int pushed = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+        th_push_sum push = {{0.0f, 0.0f}, 0};
+        bool looks = th_contact_looks(world, now, i);
+        if (looks) push = pushes_on(world, walls, now, i);
+        pushed += th_contact_take_push(world, now, i, looks, &push);
+    }
+    return pushed;
 }
 
 static float repair_and_find_furthest(th_world *world) {
@@ -67,10 +61,8 @@ typedef struct one_pass {
 } one_pass;
 static uint64_t separate_part(const void *context, int begin, int end) {
     const one_pass *pass = context;
-    uint64_t pushed = 0;
-    for (int i = begin; i < end; ++i)
-        pushed += separate_one(pass->world, pass->walls, &pass->now, (uint32_t)i);
-    return pushed;
+    return (uint64_t)separate_block(pass->world, pass->walls, &pass->now, (uint32_t)begin,
+                                    (uint32_t)end);
 }
 
 // Did any agent have a contact?

@@ -5,6 +5,19 @@
 
 namespace th {
 
+TH_BOTH static th_push_sum pushes_on(const th_world *world, const th_walls *walls,
+                                     const th_separation *now, uint32_t i) {
+    const th_level_grid *grid = &world->index.grids[world->agents.level[i]];
+    th_push_sum push = {{0.0f, 0.0f}, 0};
+    th_rows rows =
+        th_rows_around(grid, th_v(now->from_x[i], now->from_y[i]), th_contact_reach(world, now, i));
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j)
+            th_contact_add_push_of(world, walls, now, i, j, &push);
+    th_contact_add_linked_pushes(world, walls, now, i, &push);
+    return push;
+}
+
 // In the last pass on open ground a pushed agent gets the velocity it really moved with; elsewhere walls come first.
 template <bool open> void separate_people(th_world *host, int pass, bool last) {
     const step_sums *s = &host->device_world->sums->step;
@@ -19,8 +32,7 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
             now.moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
             th_push_sum push = {{0.0f, 0.0f}, 0};
             bool looks = th_contact_looks(world, &now, (uint32_t)i);
-            if (looks)
-                push = th_contact_pushes_on(world, open ? nullptr : &walls, &now, (uint32_t)i);
+            if (looks) push = pushes_on(world, open ? nullptr : &walls, &now, (uint32_t)i);
             th_contact_take_push(world, &now, (uint32_t)i, looks, &push);
             if (open && last && world->agents.contact_flags[i] & TH_CONTACT_WAS_PUSHED)
                 th_contact_take_real_velocity(world, (uint32_t)i,

@@ -122,36 +122,34 @@ TH_BOTH static inline void th_contact_add_push(th_push_sum *push, th_vec2 one) {
     push->contacts += one.x != 0.0f || one.y != 0.0f;
 }
 
-// `walls` may be NULL on open ground without links.
-TH_BOTH static inline th_push_sum th_contact_pushes_on(const th_world *world, const th_walls *walls,
-                                                       const th_separation *now, uint32_t i) {
-    const th_agents *agents = &world->agents;
-    const float *xs = now->from_x, *ys = now->from_y;
-    const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    th_vec2 p = {xs[i], ys[i]};
-    th_push_sum push = {{0.0f, 0.0f}, 0};
-    float radius = agents->radius[i], reach = radius + world->max_radius + now->moved;
-    th_rows rows = th_rows_around(grid, p, reach);
-    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
-        for (uint32_t j = begin; j < end; ++j) {
-            float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + agents->radius[j];
-            float distance2 = dx * dx + dy * dy;
-            if (distance2 >= apart * apart) continue;
-            th_contact_add_push(&push, th_contact_push_from(world, walls, i, j, p,
-                                                            th_v(xs[j], ys[j]), distance2, apart));
-        }
-    }
-    if (!walls || world->scene->link_count == 0) return push;
+// How far from it an agent may touch others [m].
+TH_FORMULA float th_contact_reach(const th_world *world, const th_separation *now, uint32_t i) {
+    return world->agents.radius[i] + world->max_radius + now->moved;
+}
+TH_FORMULA bool th_contact_touch(float dx, float dy, float apart) {
+    return dx * dx + dy * dy < apart * apart;
+}
+
+// Adds what j pushes i, if the two touch. `walls` may be NULL on open ground without links.
+TH_FORMULA void th_contact_add_push_of(const th_world *world, const th_walls *walls,
+                                       const th_separation *now, uint32_t i, uint32_t j,
+                                       th_push_sum *push) {
+    th_vec2 p = {now->from_x[i], now->from_y[i]}, q = {now->from_x[j], now->from_y[j]};
+    float apart = world->agents.radius[i] + world->agents.radius[j];
+    if (!th_contact_touch(p.x - q.x, p.y - q.y, apart)) return;
+    th_contact_add_push(
+        push, th_contact_push_from(world, walls, i, j, p, q, th_length2(th_sub(p, q)), apart));
+}
+
+// The same for those that i touches across links.
+TH_BOTH static inline void th_contact_add_linked_pushes(const th_world *world,
+                                                        const th_walls *walls,
+                                                        const th_separation *now, uint32_t i,
+                                                        th_push_sum *push) {
+    if (!walls || world->scene->link_count == 0) return;
     uint32_t found[16];
-    int count = th_linked_neighbours(world, i, reach, found, 16);
-    for (int k = 0; k < count; ++k) {
-        th_vec2 q = {xs[found[k]], ys[found[k]]};
-        float apart = radius + agents->radius[found[k]], distance2 = th_length2(th_sub(p, q));
-        if (distance2 < apart * apart)
-            th_contact_add_push(
-                &push, th_contact_push_from(world, walls, i, found[k], p, q, distance2, apart));
-    }
-    return push;
+    int count = th_linked_neighbours(world, i, th_contact_reach(world, now, i), found, 16);
+    for (int k = 0; k < count; ++k) th_contact_add_push_of(world, walls, now, i, found[k], push);
 }
 
 // Does i look for contacts in this pass? Who had one is remembered: only they are looked at again in the next
