@@ -83,7 +83,7 @@ package: deps ## Debian packages and the source archive, in build/package
 	tools/package
 
 clean: ## remove every build folder that make makes
-	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz build-arm64 build-compiled build-wasm
+	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz build-arm64 build-windows build-compiled build-wasm
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12

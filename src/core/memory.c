@@ -1,6 +1,7 @@
 // Allocation through hooks, and arenas. SPDX-License-Identifier: Apache-2.0
 #include "core/memory.h"
 #include "core/array.h"
+#include "core/system/system.h"
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,13 +10,13 @@
 static void *default_alloc(size_t size, size_t alignment, void *context) {
     (void)context;
     size_t rounded = (size + alignment - 1) / alignment * alignment;
-    return aligned_alloc(alignment, rounded);
+    return th_system_alloc(rounded, alignment);
 }
 
 static void default_free(void *memory, size_t size, void *context) {
     (void)size;
     (void)context;
-    free(memory);
+    th_system_free(memory);
 }
 
 th_memory th_memory_of(const th_allocator *allocator) {

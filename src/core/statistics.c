@@ -63,10 +63,18 @@ static double beta_fraction(double a, double b, double x) {
     return product;
 }
 
+// Of a positive number. lgamma alone writes a variable of the process where the C library is POSIX's; Windows' does not.
+static double log_gamma(double x) {
+#ifdef _WIN32
+    return lgamma(x);
+#else
+    int sign;
+    return lgamma_r(x, &sign);
+#endif
+}
+
 static double incomplete_beta(double a, double b, double x) {
-    int sign; // lgamma() would leave it in a global variable
-    double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) +
-                       a * log(x) + b * log1p(-x));
+    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
     return x < (a + 1.0) / (a + b + 2.0) ? front * beta_fraction(a, b, x) / a
                                          : 1.0 - front * beta_fraction(b, a, 1.0 - x) / b;
 }

@@ -1,7 +1,14 @@
 // No operating system, as for WebAssembly: scenes come as text, one thread does all. SPDX-License-Identifier: Apache-2.0
 #include "core/system/system.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
+
+// ---- memory
+
+void *th_system_alloc(size_t size, size_t alignment) { return aligned_alloc(alignment, size); }
+
+void th_system_free(void *memory) { free(memory); }
 
 // ---- files: none
 

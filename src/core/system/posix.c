@@ -13,6 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+// ---- memory
+
+void *th_system_alloc(size_t size, size_t alignment) { return aligned_alloc(alignment, size); }
+
+void th_system_free(void *memory) { free(memory); }
+
 // ---- files
 
 // Files of /proc call themselves plain and empty, and hold something all the same.

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
+// ---- memory at a multiple of `alignment`; `size` is one, too
+void *th_system_alloc(size_t size, size_t alignment);
+void th_system_free(void *memory);
+
 // ---- files. A cause is an errno, or TH_NOT_PLAIN for a folder or a device; 0: none.
 enum { TH_NOT_PLAIN = -2 };
 

@@ -8,6 +8,12 @@
 #include <sys/stat.h>
 #include <windows.h>
 
+// ---- memory
+
+void *th_system_alloc(size_t size, size_t alignment) { return _aligned_malloc(size, alignment); }
+
+void th_system_free(void *memory) { _aligned_free(memory); }
+
 // ---- files
 
 FILE *th_system_open(const char *path, size_t *size, int *cause) {
