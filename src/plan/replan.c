@@ -216,8 +216,11 @@ static bool roads_are_sound(const th_roadmap *map, const char *bytes) {
         th_road_node node;
         memcpy(&node, bytes + (size_t)i * sizeof node, sizeof node);
         if (!distances_are_sound((const char *)node.length, TH_ROAD_EDGES)) return false;
-        memcpy(node.length, map->nodes[i].length, sizeof node.length);
-        if (memcmp(&node, &map->nodes[i], sizeof node) != 0) return false;
+        const th_road_node *own = &map->nodes[i];
+        if (node.position.x != own->position.x || node.position.y != own->position.y ||
+            node.level != own->level || node.edge_count != own->edge_count ||
+            memcmp(node.to, own->to, sizeof node.to) != 0)
+            return false;
     }
     size_t count = (size_t)map->count;
     return distances_are_sound(bytes + count * sizeof(th_road_node), count * count);
