@@ -167,6 +167,7 @@ static void scenes_refuse_wrong_numbers(void **state) {
         assert_false(th_scene_walkable(f->scene, n, (th_vec2){3, 3}));
         assert_true(th_scene_distance(f->scene, n, (th_vec2){3, 3}) == -1e6f);
         assert_true(isinf(th_scene_widest_with_way(f->scene, n)));
+        assert_true(th_scene_share_without_way(f->scene, n) == 0.0);
         assert_int_equal(th_group_target(group, (uint32_t)n), -1);
         assert_null(th_scene_level_wkt(f->scene, n));
         assert_int_equal(th_rooms_at(f->rooms, n, (th_vec2){3, 3}), -1);

@@ -316,6 +316,74 @@ static void test_gaps_concern_people_that_come_there(void **state) {
 }
 
 // The list of a watch at the end is that of a run, but for the words of the time.
+// A scene with what may be wrong with its goals: the exits as given, people in the west of a wall at x = 8 that has a gap.
+static void expect_goal(const char *exits, const char *names, double from, double to,
+                        th_finding_kind kind, const char *words, double value) {
+    char text[1600];
+    snprintf(
+        text, sizeof text,
+        TH_JSON({"levels": [{"walkable": "POLYGON ((0 0, 16 0, 16 4.9, 20 5, 16 5.1, 16 10, 0 10, 0 0))",
+                         "walls": [[[8, 0], [8, 7]], [[8, 9], [8, 9.999]]]}],
+                 "exits": [%s],
+                 "groups": [{"id": "all", "count": 100, "area": {"rect": [%g, 1, %g, 9]}, "to": [%s]}]}),
+                                                 exits, from, to, names);
+    th_scene *scene = scene_of(text);
+    th_findings *findings;
+    assert_int_equal(th_scene_findings(scene, &findings, NULL), TH_OK);
+    char *lines = lines_of(findings);
+    print_message("%s", lines);
+    int count, found = 0;
+    const th_finding *list = th_findings_list(findings, &count);
+    for (int k = 0; k < count; ++k) {
+        if (list[k].kind != kind) continue;
+        ++found;
+        assert_non_null(strstr(list[k].text, words));
+        assert_true(fabs(list[k].value - value) < 0.011);
+    }
+    assert_int_equal(found, kind == TH_FINDING_KIND_COUNT ? 0 : 1);
+    if (kind == TH_FINDING_KIND_COUNT) assert_false(has_kind(findings, TH_FINDING_GOAL));
+    free(lines);
+    th_findings_destroy(findings);
+    th_scene_destroy(scene);
+}
+
+static void test_goals_without_room_are_told(void **state) {
+    (void)state;
+    static const char far[] = TH_JSON({"id": "far", "line": [[0, 4], [0, 6]]});
+    char exits[400];
+    snprintf(exits, sizeof exits, "%s", TH_JSON({"id": "out", "line": [[7.97, 0], [10, 0]]}));
+    expect_goal(exits, "\"out\"", 1, 7, TH_FINDING_GOAL, "past a wall", 0.03);
+    snprintf(exits, sizeof exits, "%s, %s",
+             TH_JSON({"id": "slit", "line": [[3, 0], [3.05, 0]]}), far);
+    expect_goal(exits, "\"slit\", \"far\"", 1, 7, TH_FINDING_GOAL, "0.05 m wide", 0.05);
+    snprintf(exits, sizeof exits, "%s, %s",
+             TH_JSON({"id": "tip", "area": {"rect": [19, 4.8, 20, 5.2]}}), far);
+    expect_goal(exits, "\"tip\", \"far\"", 1, 7, TH_FINDING_GOAL, "between walls", 0.03);
+    // A line from room to room, an area beside a wall and one in a corner are goals.
+    snprintf(exits, sizeof exits, "%s, %s",
+             TH_JSON({"id": "both", "line": [[7, 0], [10, 0]]}),
+                      TH_JSON({"id": "corner", "area": {"rect": [0, 9, 1, 10]}}));
+    expect_goal(exits, "\"both\", \"corner\"", 1, 7, TH_FINDING_KIND_COUNT, "", 0);
+}
+
+// A group whose area reaches over a wall into a room without a door.
+static void test_people_without_a_way_are_counted(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 16, 10]}, "walls": [[[8, 0], [8, 10]]]}],
+            "exits": [{"id": "out", "line": [[16, 4], [16, 6]]}],
+            "groups": [{"id": "all", "area": {"rect": [7.5, 1, 15.5, 9]}, "count": 100, "to": "out"}]}));
+    th_findings *findings;
+    assert_int_equal(th_scene_findings(scene, &findings, NULL), TH_OK);
+    int count, people = 0;
+    const th_finding *list = th_findings_list(findings, &count);
+    for (int k = 0; k < count; ++k)
+        if (list[k].kind == TH_FINDING_UNREACHABLE) people = list[k].count;
+    assert_in_range(people, 3, 10); // a sixteenth of the area
+    th_findings_destroy(findings);
+    th_scene_destroy(scene);
+}
+
 static void test_watch_and_run_agree(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/bottleneck.json");
@@ -400,6 +468,8 @@ int main(void) {
         cmocka_unit_test(test_scene_findings_are_grouped),
         cmocka_unit_test(test_gaps_concern_people_that_come_there),
         cmocka_unit_test(test_long_steps_are_told),
+        cmocka_unit_test(test_goals_without_room_are_told),
+        cmocka_unit_test(test_people_without_a_way_are_counted),
         cmocka_unit_test(test_watch_and_run_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

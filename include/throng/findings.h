@@ -42,6 +42,7 @@ typedef enum th_severity { TH_SEVERITY_NOTE, TH_SEVERITY_CAUTION, TH_SEVERITY_DA
     X(CLOSED_GAP, closed_gap, CAUTION, "gaps narrower than every body")             \
     X(NARROW_GAP, narrow_gap, CAUTION, "gaps too narrow for some")                  \
     X(DOOR, door, CAUTION, "doors that do not do what they seem to")                \
+    X(GOAL, goal, CAUTION, "goals, or parts of them, that no body reaches")         \
     X(OPEN_STAIRS, open_stairs, CAUTION, "stairs without side walls")               \
     X(COARSE_PLAN, coarse_plan, CAUTION, "ways planned too coarsely")               \
     X(DOUBT, doubt, CAUTION, "more than a model is known to manage")                \

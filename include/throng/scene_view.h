@@ -272,6 +272,9 @@ TH_API double th_group_gap(const th_group *group, bool largest);
 // Agents of the group that need a wider gap than this have no way to their goals, all doors open; infinite: all have one,
 // or there is no such group. [m]
 TH_API double th_scene_widest_with_way(const th_scene *scene, int group);
+// The share of the group's people that start where no way leads to the first goals, all doors open. A scene in which it is
+// above a tenth is refused. [-]
+TH_API double th_scene_share_without_way(const th_scene *scene, int group);
 
 #ifdef __cplusplus
 }

@@ -430,6 +430,170 @@ static void find_doors(const looker *l) {
     }
 }
 
+// ---- goals
+
+enum { CUTS_MOST = 32 };
+
+static bool leads_to_goal(const th_scene_view *scene, const th_group *group, int goal) {
+    for (int k = 0; k < group->route_count + group->detour_count; ++k) {
+        const th_target *target = &scene->targets[group->route[k]];
+        for (int n = 0; n < target->goal_count; ++n)
+            if (target->goals[n] == goal) return true;
+    }
+    return false;
+}
+
+// What the smallest people that go there need between walls [m]; 0: no group goes there.
+static double needed_at(const th_scene_view *scene, int goal) {
+    double needed = HUGE_VAL;
+    for (int g = 0; g < scene->group_count; ++g)
+        if (leads_to_goal(scene, &scene->groups[g], goal))
+            needed = fmin(needed, th_group_gap(&scene->groups[g], false));
+    return isfinite(needed) ? needed : 0;
+}
+
+// Where walls cross a goal line or end on it: ways along it [m], from 0 to its length. How many.
+static int find_cuts(const th_scene_view *scene, const th_line *line, double *cuts) {
+    const double touches = 0.01; // [m] as doors reach a wall
+    double x = (double)(line->b.x - line->a.x), y = (double)(line->b.y - line->a.y);
+    double length = width_of(line);
+    int count = 1;
+    cuts[0] = 0;
+    for (int w = 0; w < scene->wall_count && count < CUTS_MOST - 1; ++w) {
+        const th_wall *wall = &scene->walls[w];
+        if (wall->level != line->level || wall->door >= 0) continue;
+        double wx = (double)wall->direction.x, wy = (double)wall->direction.y;
+        double from_x = (double)(wall->a.x - line->a.x), from_y = (double)(wall->a.y - line->a.y);
+        double turn = (x * wy - y * wx) / length; // sine of the angle between them
+        if (fabs(turn) < 0.05) continue;
+        double at = (from_x * wy - from_y * wx) / turn;
+        double along = (from_x * y - from_y * x) / (turn * length);
+        if (at < touches || at > length - touches || along < -touches ||
+            along > (double)wall->length + touches)
+            continue;
+        int k = count++;
+        for (; cuts[k - 1] > at; --k) cuts[k] = cuts[k - 1];
+        cuts[k] = at;
+    }
+    cuts[count++] = length;
+    return count;
+}
+
+// Is there ground on one side of the line so far along it?
+static bool has_ground(const looker *l, const th_line *line, double at) {
+    double length = width_of(line), t = at / length;
+    double x = (double)(line->b.x - line->a.x), y = (double)(line->b.y - line->a.y);
+    for (int side = -1; side <= 1; side += 2) {
+        th_vec2 p = {(float)((double)line->a.x + t * x - side * 0.05 * y / length),
+                     (float)((double)line->a.y + t * y + side * 0.05 * x / length)};
+        if (th_scene_walkable(l->scene->scene, line->level, p)) return true;
+    }
+    return false;
+}
+
+static void add_goal(const looker *l, int goal, th_vec2 p, double width, double needed,
+                     const char *cure, const char *text) {
+    const th_goal *of = &l->scene->goals[goal];
+    th_finding about = th_finding_of(TH_FINDING_GOAL, 1);
+    char where[160];
+    set_place(l, &about, of->is_line ? of->line.level : of->area.level, p);
+    place_words(l, where, &about);
+    about.value = width;
+    about.limit = needed;
+    about.unit = "m";
+    th_findings_add(l->out, about, cure, "%s \"%s\" at %s %s",
+                    of->kind == TH_GOAL_EXIT ? "Exit" : "Goal", of->id, where, text);
+}
+
+// Pieces of a line that walls cut off and that are narrower than the body, and lines without a piece that is not.
+static void find_narrow_line(const looker *l, int goal, double needed) {
+    const th_line *line = &l->scene->goals[goal].line;
+    double cuts[CUTS_MOST], widest = 0, lost = 0, lost_at = 0;
+    int count = find_cuts(l->scene, line, cuts);
+    for (int k = 1; k < count; ++k) {
+        double width = cuts[k] - cuts[k - 1], middle = 0.5 * (cuts[k] + cuts[k - 1]);
+        if (!has_ground(l, line, middle)) continue;
+        widest = fmax(widest, width);
+        if (width >= needed - 1e-3) continue;
+        lost += width;
+        lost_at = middle;
+    }
+    char text[240];
+    if (widest < needed - 1e-3) {
+        snprintf(text, sizeof text,
+                 "is %.2f m wide where it is widest; the smallest people need %.2f m: it is none.",
+                 widest, needed);
+        add_goal(l, goal, middle_of(line), widest, needed, "Widen it.", text);
+    } else if (lost > 0) {
+        float t = (float)(lost_at / width_of(line));
+        th_vec2 p = {line->a.x + t * (line->b.x - line->a.x),
+                     line->a.y + t * (line->b.y - line->a.y)};
+        snprintf(text, sizeof text,
+                 "reaches %.2f m past a wall, where no body fits: that part counts for none.",
+                 lost);
+        add_goal(l, goal, p, lost, needed, "Draw it up to the wall.", text);
+    }
+}
+
+// An area into which no middle of a body comes.
+static void find_narrow_area(const looker *l, int goal, double needed) {
+    enum { ACROSS = 24 };
+    const th_area *area = &l->scene->goals[goal].area;
+    const th_box *box = &area->shape.box;
+    double most = 0;
+    bool any = false;
+    for (int k = 0; k < ACROSS * ACROSS; ++k) {
+        th_vec2 p = {box->min_x + (box->max_x - box->min_x) * ((float)(k % ACROSS) + 0.5f) / ACROSS,
+                     box->min_y +
+                         (box->max_y - box->min_y) * ((float)(k / ACROSS) + 0.5f) / ACROSS};
+        if (!th_polygons_surround(&area->shape, p) ||
+            !th_scene_walkable(l->scene->scene, area->level, p))
+            continue;
+        any = true;
+        most = fmax(most, 2 * (double)th_scene_distance(l->scene->scene, area->level, p));
+        if (most >= needed) return;
+    }
+    if (!any || !(most < 0.9 * needed)) return; // places between those looked at
+    char text[240];
+    snprintf(text, sizeof text,
+             "is between walls %.2f m apart; the smallest people need %.2f m: it is none.", most,
+             needed);
+    th_vec2 middle = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
+    add_goal(l, goal, middle, most, needed, "Draw it where people can stand.", text);
+}
+
+static void find_narrow_goals(const looker *l) {
+    for (int g = 0; g < l->scene->goal_count; ++g) {
+        const th_goal *goal = &l->scene->goals[g];
+        double needed = needed_at(l->scene, g);
+        if (!(needed > 0) || goal->kind == TH_GOAL_DETOUR) continue;
+        if (goal->is_line)
+            find_narrow_line(l, g, needed);
+        else
+            find_narrow_area(l, g, needed);
+    }
+}
+
+static void find_people_without_way(const looker *l) {
+    for (int g = 0; g < l->scene->group_count; ++g) {
+        const th_group *group = &l->scene->groups[g];
+        double share = th_scene_share_without_way(l->scene->scene, g);
+        if (!(share > 0)) continue;
+        int people = (int)ceil(share * (double)group->count);
+        th_finding about = th_finding_of(TH_FINDING_UNREACHABLE, people);
+        about.value = share;
+        about.limit = 0;
+        char many[80];
+        if (people > 0)
+            snprintf(many, sizeof many, "About %d of %d people", people, (int)group->count);
+        else
+            snprintf(many, sizeof many, "About %.0f %% of the people", ceil(100 * share));
+        th_findings_add(l->out, about, "Take that ground out of its area, or open a way.",
+                        "%s of group \"%s\" start where no way leads to a goal, all doors open.",
+                        many, group->id);
+    }
+}
+
 // ---- planning and models
 
 // The narrowest door or goal line; NULL: there is none.
@@ -574,6 +738,8 @@ void th_findings_add_scene(th_findings *findings, const th_scene_view *scene, do
     find_reached(&l);
     find_doors(&l);
     find_closed_gaps(&l);
+    find_narrow_goals(&l);
+    find_people_without_way(&l);
     for (int g = 0; g < scene->group_count; ++g) find_narrow_gaps(&l, g);
     find_open_stairs(&l);
     find_coarse_lattices(&l);

@@ -266,3 +266,22 @@ double th_scene_widest_with_way(const th_scene *scene, int group) {
         if (!has_way(scene, of, size)) return (double)(scene->sizes[size - 1] + TH_FITS);
     return HUGE_VAL;
 }
+
+double th_scene_share_without_way(const th_scene *scene, int group) {
+    if (group < 0 || group >= scene->group_count) return 0.0;
+    const th_group *of = &scene->groups[group];
+    if (!scene->plan->nodes.scene || of->route_count == 0 ||
+        !th_models(NULL)[of->plan.model]->needs_lattice)
+        return 0.0;
+    open_doors doors;
+    if (!doors_open(&doors, scene, 0)) return 0.0;
+    double share = 0.0;
+    if (doors.plans->fields[of->route[0]]) {
+        th_reach reach = reach_of(&doors, of->route[0]);
+        sample_start(&reach, of);
+        int all = reach.reached + reach.stranded;
+        if (all > 0) share = (double)reach.stranded / all;
+    }
+    doors_close(&doors);
+    return share;
+}
