@@ -119,6 +119,66 @@ static void inertia_keeps_people(void **state) {
     assert_true(wavering.changes > 1.5 * usual.changes);
 }
 
+// ---- what agents know
+
+// The far exit is out of sight of most agents, behind a wall with a gap.
+static int leave_by_hidden(const char *plan) {
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 10]}, "walls": [[[15, 0], [15, 8]]]}],
+        "exits": [{"id": "near", "line": [[4, 0], [5, 0]]}, {"id": "hidden", "line": [[16, 0], [17, 0]]}],
+        "groups": [{"area": {"rect": [0.5, 0.5, 12, 9.5]}, "count": 150, "to": ["near", "hidden"],
+            "plan": %s}],
+        "run": {"step": 0.1}});
+    th_scene *scene = scene_with(format, plan);
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 300.0);
+    assert_int_equal(th_world_statistics(world).left, 150);
+    int hidden = (int)th_world_exit(world, 1).left;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return hidden;
+}
+
+static void only_those_told_go_to_exits_unseen(void **state) {
+    (void)state;
+    int all = leave_by_hidden("\"quickest\""),
+        half = leave_by_hidden(TH_JSON({"model": "quickest", "knows_all": 0.5})),
+                               none =
+                                   leave_by_hidden(TH_JSON({"model": "quickest", "knows_all": 0}));
+    print_message(
+        "  by the hidden exit: %d of 150, %d when half of them know it, %d when none does\n", all,
+        half, none);
+    assert_true(all > 30);
+    assert_true(half > 10 && half < 0.8 * all);
+    assert_int_equal(none, 0);
+    // What is in sight need not be told.
+    two_exits seen = leave_by_two(TH_JSON({"model": "quickest", "knows_all": 0}));
+    assert_true(seen.far > 60);
+}
+
+// A goal that an agent saw is remembered when a wall hides it.
+static void what_was_seen_is_remembered(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 10]}}],
+        "exits": [{"id": "west", "line": [[0, 4], [0, 6]]}, {"id": "east", "line": [[30, 4], [30, 6]]}],
+        "groups": [{"positions": [[10, 5]], "to": ["west", "east"], "speed": 0.01,
+            "plan": {"model": "quickest", "knows_all": 0, "reconsider": 0.5}}],
+        "run": {"step": 0.1}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 15);
+    th_error error;
+    assert_int_equal(th_world_add_wall(world, 0, (th_vec2){20, 0}, (th_vec2){20, 9}, NULL, &error),
+                     TH_OK);
+    th_world_step(world, 30);
+    int field = th_world_field(world, "quickest.seen");
+    const uint32_t *seen = th_world_map(world, field, TH_ACCESS_READ);
+    assert_int_equal(seen[0], 3);
+    th_world_unmap(world, field);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // The goal that an agent at p would choose where 1000 people queue at the exit behind the wall and none at the near one.
 static int chosen_at(const th_world *world, th_vec2 p, int present, uint32_t left) {
     th_quickest *s = world->model_state[TH_PLAN_QUICKEST];
@@ -127,7 +187,7 @@ static int chosen_at(const th_world *world, th_vec2 p, int present, uint32_t lef
         s->queue[TH_QUICKEST_BINS + b] = 1000;
     }
     const th_walls walls = th_walls_for(world->scene, th_world_walls(world), 0);
-    const th_quick_mind mind = {present, left, 0.2f, 40.0f};
+    const th_quick_mind mind = {present, left, TH_QUICKEST_ALL, 0.2f, 40.0f};
     return th_quick_choose(s, world->scene, &walls, 0, 0, &mind, 0, p).goal;
 }
 
@@ -235,6 +295,52 @@ static void over_the_width_of_an_exit(void **state) {
     assert_true(quickest > 1.3 * shortest);
 }
 
+// A stream around a right-angled corner of 2.4 m: how far from the inner corner its people begin to turn, on average [m].
+static double mean_distance_from_corner(const char *plan) {
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": [{"rect": [-2.4, -2.4, 14, 0]}, {"rect": [-2.4, -2.4, 0, 10]}]}],
+        "exits": [{"id": "out", "line": [[-2.4, 10], [0, 10]]}],
+        "groups": [{"area": {"rect": [3, -2.4, 14, 0]}, "count": 70, "to": "out", "plan": %s}],
+        "run": {"step": 0.1}});
+    th_scene *scene = scene_with(format, plan);
+    th_world *world = world_of(scene, 1, 1);
+    float last_x[71] = {0.0f};
+    double sum = 0.0;
+    int crossed = 0;
+    while (th_world_statistics(world).left < 70 && th_world_time(world) < 100.0) {
+        int count = (int)th_world_statistics(world).inside;
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+        const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+        for (int i = 0; i < count; ++i) {
+            if (last_x[id[i]] > 0.0f && x[i] <= 0.0f) {
+                sum -= (double)y[i];
+                ++crossed;
+            }
+            last_x[id[i]] = x[i];
+        }
+        th_world_unmap(world, TH_FIELD_POSITION_X);
+        th_world_unmap(world, TH_FIELD_POSITION_Y);
+        th_world_unmap(world, TH_FIELD_ID);
+        th_world_step(world, 1);
+    }
+    assert_int_equal(th_world_statistics(world).left, 70);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return sum / crossed;
+}
+
+static void over_the_width_of_a_corner(void **state) {
+    (void)state;
+    double shortest = mean_distance_from_corner("\"field\""),
+           quickest = mean_distance_from_corner("\"quickest\"");
+    print_message(
+        "  a corner of 2.4 m is turned at %.2f m from its inside by the shortest, %.2f m by "
+        "the quickest way\n",
+        shortest, quickest);
+    assert_true(quickest > 0.9);
+}
+
 // ---- the clock
 
 static const char doors[] = TH_JSON(
@@ -332,10 +438,13 @@ int main(void) {
         cmocka_unit_test(queues),
         cmocka_unit_test(a_queue_sends_people_to_the_other_exit),
         cmocka_unit_test(inertia_keeps_people),
+        cmocka_unit_test(only_those_told_go_to_exits_unseen),
+        cmocka_unit_test(what_was_seen_is_remembered),
         cmocka_unit_test(queues_out_of_sight_are_not_known),
         cmocka_unit_test(alone_as_by_the_shortest_way),
         cmocka_unit_test(around_standing_agents),
         cmocka_unit_test(over_the_width_of_an_exit),
+        cmocka_unit_test(over_the_width_of_a_corner),
         cmocka_unit_test(walls_part_the_count),
         cmocka_unit_test(work_is_spread_over_steps),
         cmocka_unit_test(doors_that_shut_are_left),

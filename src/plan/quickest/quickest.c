@@ -65,7 +65,7 @@ static const double BYTES_MOST = 2.5e8; // [bytes]
 
 static double nodes_most(const th_scene *scene) {
     double of_size = (double)sizeof(th_node_faces) + 4.0 * scene->goal_count;
-    return BYTES_MOST / (82.0 + 16.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
+    return BYTES_MOST / (82.0 + 24.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
 }
 
 static float spacing(const th_scene *scene, int model, float *wanted) {
@@ -115,8 +115,9 @@ static void take_grids(th_quickest *s, const th_world *world) {
 static void take_lanes(th_quickest *s) {
     for (int k = 0; k < TH_QUICKEST_LANES && !s->arena.failed; ++k) {
         th_buckets_create(&s->lanes[k].buckets, &s->graphs[0], &s->arena);
-        s->lanes[k].values =
-            th_arena_alloc(&s->arena, (size_t)s->nodes.count, sizeof *s->lanes[k].values);
+        float **work[] = {&s->lanes[k].values, &s->lanes[k].share, &s->lanes[k].ratio};
+        for (int w = 0; w < TH_COUNT_OF(work); ++w)
+            *work[w] = th_arena_alloc(&s->arena, (size_t)s->nodes.count, sizeof(float));
         s->lanes[k].field = s->field_count;
     }
 }
@@ -279,6 +280,7 @@ static uint64_t advance_lane(th_quickest *s, th_quick_lane *lane, uint64_t most)
             th_potential_advance(&lane->buckets, &s->faces[f->size], lane->values, most - settled);
         settled += lane->buckets.taken - before;
         if (!done) break;
+        th_quickest_fill_width(s, lane);
         float *swap = f->values;
         f->values = lane->values;
         lane->values = swap;
@@ -490,7 +492,7 @@ static bool directions(th_world *world, int model, int group, int target, int le
     if (!s || !s->counted || !th_quickest_has(world, group)) return false;
     th_walls walls = th_walls_for(world->scene, th_world_walls(world), 0);
     for (int k = 0; k < count; ++k) {
-        const th_quick_mind open = {-1, 0u, 0.0f, 1e6f}; // sees every queue
+        const th_quick_mind open = {-1, 0u, TH_QUICKEST_ALL, 0.0f, 1e6f}; // sees every queue
         th_quick_choice choice =
             th_quick_choose(s, world->scene, &walls, target, 0, &open, level, points[k]);
         found[k] = th_v(0.0f, 0.0f);
@@ -524,6 +526,8 @@ static const th_field_info fields[TH_QUICKEST_FIELDS] = {
     {"goal", false, true, "1 + the chosen goal in the scene's list, 0: none yet", NULL},
     {"left", false, true,
      "bits of the goals that the agent went away from, of their numbers modulo 32", NULL},
+    {"seen", false, true, "bits of the goals that an agent has seen that was not told of all",
+     NULL},
 };
 static const th_param_info params[] = {TH_QUICKEST_PARAMS(TH_PARAM_INFO)};
 const th_model th_plan_quickest_model = {

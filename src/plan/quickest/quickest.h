@@ -13,15 +13,18 @@
 #include "formula/weidmann.h"
 
 // X(name, default, min, max, "unit", "source", "doc")
-#define TH_QUICKEST_PARAMS(X)                                                                    \
-    X(reconsider, 4, 0.5, 600, "s", "throng: people look around every few steps",                \
-      "how often an agent compares the goals of a leg, at moments of its own")                   \
-    X(inertia, 0.2, 0, 1, "-",                                                                   \
-      "throng: below Pathfinder's current door preference of 0.35, with which queues differ by " \
-      "half",                                                                                    \
-      "another goal must save this share of the time to the present one")                        \
-    X(sight, 40, 1, 1000, "m", "EN 1838: 200 times the height of a lit exit sign of 0.2 m",      \
-      "how far away a goal without walls before it is seen, and with it the queue there")
+#define TH_QUICKEST_PARAMS(X)                                                                     \
+    X(reconsider, 4, 0.5, 600, "s", "throng: people look around every few steps",                 \
+      "how often an agent compares the goals of a leg, at moments of its own")                    \
+    X(inertia, 0.2, 0, 1, "-",                                                                    \
+      "throng: below Pathfinder's current door preference of 0.35, with which queues differ by "  \
+      "half",                                                                                     \
+      "another goal must save this share of the time to the present one")                         \
+    X(sight, 40, 1, 1000, "m", "EN 1838: 200 times the height of a lit exit sign of 0.2 m",       \
+      "how far away a goal without walls before it is seen, and with it the queue there")         \
+    X(knows_all, 1, 0, 1, "-", "throng: agents were told of the goals that the scene gives them", \
+      "share of agents that know where all goals of a leg are; the others know those that they "  \
+      "have seen, and before that the quickest one")
 
 typedef struct th_quickest_params {
     TH_QUICKEST_PARAMS(TH_PARAM_MEMBER)

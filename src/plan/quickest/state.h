@@ -17,9 +17,9 @@ enum {
     TH_QUICKEST_BINS = 1024 // of a queue: seconds of travel time
 };
 
-// Agents count where they will be after this time: the crowd that a field knows is one to two seconds old while the field is
-// in use. [s]
-#define TH_QUICKEST_AHEAD 1.5f
+// Agents count where they will be after this time: fields are in use until the crowd that they know is about two seconds old.
+// With 1.5 s streams are seen past corners that they have still to turn at, and crowd there. [s]
+#define TH_QUICKEST_AHEAD 0.8f
 
 // What agents add to a node, in parts of TH_QUICKEST_ONE: whole numbers, so that their order does not matter.
 enum { TH_QUICKEST_ONE = 1 << 16 };
@@ -41,6 +41,7 @@ typedef struct th_quick_field {
 typedef struct th_quick_lane {
     th_buckets buckets;
     float *values;
+    float *share, *ratio; // work space of th_quickest_fill_width
     int field; // that is being solved; the lane's next one follows it; field_count: none is left
     bool begun;
 } th_quick_lane;
@@ -201,8 +202,9 @@ TH_BOTH static inline bool th_quick_sees(const th_scene *scene, const th_walls *
 
 // What an agent has in mind when it chooses.
 typedef struct th_quick_mind {
-    int present;   // the goal chosen so far, which another must beat by the inertia; -1: none
-    uint32_t left; // bits of goals that it went away from: it does not go back unseen
+    int present;    // the goal chosen so far, which another must beat by the inertia; -1: none
+    uint32_t left;  // bits of goals that it went away from: it does not go back unseen
+    uint32_t known; // bits of goals that it was told of or has seen
     float inertia, sight; // as parameters
 } th_quick_mind;
 TH_BOTH static inline uint32_t th_quick_bit(int goal) { return 1u << (goal & 31); }
@@ -212,8 +214,8 @@ typedef struct th_quick_choice {
     float value;
 } th_quick_choice;
 
-// The best goal of a target. Agents know where the goals of their leg are and how long the way is. They know the queue only
-// of the present goal, in which they stand, and of goals in sight.
+// The best goal of a target. Agents know where the goals are that they were told of or have seen, and how long the way is.
+// They know the queue only of the present goal, in which they stand, and of goals in sight.
 TH_BOTH static inline th_quick_choice th_quick_choose(const th_quickest *s, const th_scene *scene,
                                                       const th_walls *walls, int target, int size,
                                                       const th_quick_mind *mind, int level,
@@ -233,7 +235,7 @@ TH_BOTH static inline th_quick_choice th_quick_choose(const th_quickest *s, cons
             continue;
         bool seen =
             goal == mind->present || th_quick_sees(scene, walls, goal, level, p, mind->sight);
-        if (!seen && mind->left & th_quick_bit(goal)) continue;
+        if (!seen && (mind->left | ~mind->known) & th_quick_bit(goal)) continue;
         float time = th_quick_time(s, scene, goal, value, seen);
         if (goal == mind->present) time *= 1.0f - mind->inertia;
         if (time >= least) continue;
@@ -244,13 +246,33 @@ TH_BOTH static inline th_quick_choice th_quick_choose(const th_quickest *s, cons
     return best;
 }
 
-// The person's own fields: 1 + the chosen goal, 0: none yet; bits of the goals it went away from.
-enum { TH_QUICKEST_GOAL, TH_QUICKEST_LEFT, TH_QUICKEST_FIELDS };
+// The person's own fields: 1 + the chosen goal, 0: none yet; bits of the goals it went away from, and of those it has seen.
+enum { TH_QUICKEST_GOAL, TH_QUICKEST_LEFT, TH_QUICKEST_SEEN, TH_QUICKEST_FIELDS };
+
+#define TH_QUICKEST_ALL 0xffffffffu // bits of all goals
 
 TH_BOTH static inline bool th_quick_is_goal_of(const th_target *target, int goal) {
     for (int k = 0; k < target->goal_count; ++k)
         if (target->goals[k] == goal) return true;
     return false;
+}
+
+// Was the agent told where all goals of its legs are? Each one alike in all runs of a seed, whenever it is asked.
+TH_BOTH static inline bool th_quick_knows_all(const th_world *world, int i, float share) {
+    if (share >= 1.0f) return true;
+    th_random4 drawn = th_philox(world->seed, TH_STREAM_KNOWS, world->agents.id[i], 0);
+    return th_uniform(drawn.v[0]) < share;
+}
+
+// Bits of the goals of a target that are in sight.
+TH_BOTH static inline uint32_t th_quick_look(const th_scene *scene, const th_walls *walls,
+                                             int target, int level, th_vec2 p, float sight) {
+    const th_target *goals = &scene->targets[target];
+    uint32_t seen = 0;
+    for (int k = 0; k < goals->goal_count; ++k)
+        if (th_quick_sees(scene, walls, goals->goals[k], level, p, sight))
+            seen |= th_quick_bit(goals->goals[k]);
+    return seen;
 }
 
 // Each agent has moments of its own, so that a crowd does not turn round at once.
@@ -277,10 +299,18 @@ TH_BOTH static inline const th_quick_field *th_quick_follow(const th_quickest *s
     if (!good || th_quick_reconsiders(world, i)) {
         const th_quickest_params *p =
             (const th_quickest_params *)world->groups[world->agents.group[i]].plan_params;
-        th_quick_mind mind = {good ? present : -1, good ? *left : 0u, p->inertia, p->sight};
-        th_quick_choice choice =
-            th_quick_choose(s, scene, walls, target, size, &mind, (int)world->agents.level[i],
-                            th_position(&world->agents, (uint32_t)i));
+        uint32_t *seen = &th_own_words(world, TH_PLAN_QUICKEST, TH_QUICKEST_SEEN)[i];
+        int level = (int)world->agents.level[i];
+        th_vec2 at = th_position(&world->agents, (uint32_t)i);
+        bool all = th_quick_knows_all(world, i, p->knows_all);
+        if (!all) *seen |= th_quick_look(scene, walls, target, level, at, p->sight);
+        th_quick_mind mind = {good ? present : -1, good ? *left : 0u, all ? TH_QUICKEST_ALL : *seen,
+                              p->inertia, p->sight};
+        th_quick_choice choice = th_quick_choose(s, scene, walls, target, size, &mind, level, at);
+        if (choice.goal < 0 && !all) { // it has seen none: out by the way it came, the quickest
+            mind.known = TH_QUICKEST_ALL;
+            choice = th_quick_choose(s, scene, walls, target, size, &mind, level, at);
+        }
         *left = good && choice.goal != present ? mind.left | th_quick_bit(present) : mind.left;
         *own = (uint32_t)(choice.goal + 1);
         present = choice.goal;
@@ -295,9 +325,9 @@ TH_BOTH static inline const th_quick_field *th_quick_follow(const th_quickest *s
 #define TH_QUICKEST_NEAR_GOAL 0.75f
 
 // People keep to the shortest way unless the crowd asks for a clear turn: a turn of so much is followed by half, a smaller
-// one hardly, a larger one nearly. sin^2 of half of 15 degrees: throng; with 30 degrees people walk into clumps, with none
-// they weave between lanes and two-way corridors become a quarter denser. [-]
-#define TH_QUICKEST_TURN 0.017f
+// one hardly, a larger one nearly. sin^2 of half of 11.5 degrees: throng; with 30 degrees people walk into clumps, with none
+// they weave between lanes. [-]
+#define TH_QUICKEST_TURN 0.01f
 
 TH_BOTH static inline th_vec2 th_quick_keep_on(const th_planner *planner, int target, int size,
                                                int i, th_vec2 quickest) {
@@ -433,6 +463,8 @@ void th_quickest_factor(th_quickest *s, const th_world *world);
 // Sums to densities and flows, spread over the nodes around, and the cost of every face.
 void th_quickest_spread(th_quickest *s, const th_world *world);
 void th_quickest_make_faces(th_quickest *s, const th_world *world);
+// A lane's solution, once it is whole: streams use the width that there is.
+void th_quickest_fill_width(const th_quickest *s, const th_quick_lane *lane);
 #ifdef __cplusplus
 }
 #endif
