@@ -156,9 +156,9 @@ def held(folder, count):
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state = stat.read_text().rsplit(")", 1)[1].split()[0]
-            words = (stat.parent / "cmdline").read_text().split("\0")
-            environment = dict(w.split("=", 1) for w in (stat.parent / "environ").read_text().split("\0") if "=" in w)
+            state = stat.read_text(errors="replace").rsplit(")", 1)[1].split()[0]
+            words = (stat.parent / "cmdline").read_text(errors="replace").split("\0")
+            environment = dict(w.split("=", 1) for w in (stat.parent / "environ").read_text(errors="replace").split("\0") if "=" in w)
         except (OSError, IndexError):
             continue
         if state == "T" and f"{folder}/o" in words and "SLURM_ARRAY_TASK_ID" in environment:
