@@ -1,13 +1,15 @@
 // libFuzzer target: a world that is edited while it runs. The bytes choose the scene as in fuzz_step, then one edit after the
-// other: steps, agents that come and go, written fields, walls, doors, parameters, snapshots, another scene to go on in, and
-// every question that a program may ask. No agent may get lost and nothing may be NaN.
+// other: steps, agents that come and go, written fields, walls, doors, bodies, parameters, snapshots, another scene to go on
+// in, and every question that a program may ask. No agent may get lost, nothing may be NaN, and a world restored from a
+// snapshot does what the one that was saved does.
 //   build-fuzz/fuzz/fuzz_live -max_len=256 -max_total_time=60 fuzz/corpus/live
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz_world.h"
+#include "throng/ask.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { EDITS = 24, WALLS = 8 };
+enum { EDITS = 24, WALLS = 8, BODIES = 4 };
 
 typedef struct live {
     fuzz_input *in;
@@ -98,6 +100,40 @@ static void set_door(live *l) {
     th_world_set_door(l->world, k & 2 ? "d" : "no such door", k & 1, NULL);
 }
 
+// Most of them possible.
+static th_body_pose some_pose(fuzz_input *in) {
+    unsigned odd = fuzz_next(in);
+    th_body_pose pose = {.position = somewhere(in)};
+    pose.velocity.x = ((float)fuzz_next(in) - 128.0f) / 32.0f;
+    pose.velocity.y = odd == 1 ? odd_number(in) : ((float)fuzz_next(in) - 128.0f) / 32.0f;
+    pose.angle = odd == 2 ? odd_number(in) : (float)fuzz_next(in) / 40.0f;
+    pose.spin = odd == 3 ? odd_number(in) : ((float)fuzz_next(in) - 128.0f) / 32.0f;
+    return pose;
+}
+
+static void change_bodies(live *l) {
+    unsigned how = fuzz_next(l->in);
+    int body = (int)(how >> 4) % (BODIES + 1) - 1;
+    th_body_pose pose = some_pose(l->in);
+    if (how % 4 == 0) th_world_remove_body(l->world, body, NULL);
+    if (how % 4 == 1) th_world_move_body(l->world, body, &pose, NULL);
+    if (how % 4 < 2) return;
+    th_vec2 outline[6];
+    th_body_def def = th_body_def_default();
+    def.outline = outline;
+    def.outline_count = (int)(fuzz_next(l->in) % 7);
+    for (int k = 0; k < def.outline_count; ++k) {
+        outline[k].x = ((float)fuzz_next(l->in) - 128.0f) / 100.0f;
+        outline[k].y = ((float)fuzz_next(l->in) - 128.0f) / 100.0f;
+    }
+    unsigned radius = fuzz_next(l->in);
+    def.radius = radius == 0 ? odd_number(l->in) : (float)(radius % 4) * 0.2f;
+    def.level = (int)(fuzz_next(l->in) % 3);
+    def.pose = pose;
+    if (th_world_body(l->world, BODIES - 1).corner_count == 0)
+        th_world_add_body(l->world, &def, NULL, NULL);
+}
+
 static void set_param(live *l) {
     int count;
     const th_model *const *models = th_models(&count);
@@ -125,6 +161,26 @@ static void restore(live *l) {
     if (th_world_restore(l->world, l->snapshot, l->snapshot_size, &error) == TH_OK) return;
     fprintf(stderr, "%s\n", error.message);
     abort();
+}
+
+// The same steps from the same state end alike, also in another world and with more threads.
+static void do_it_again(live *l) {
+    size_t size = th_world_snapshot_size(l->world);
+    unsigned char *saved = malloc(size);
+    unsigned how = fuzz_next(l->in);
+    th_world_def def = th_world_def_default();
+    def.threads = 1 + (int)(how & 1);
+    th_world *other = NULL;
+    if (saved && th_world_snapshot(l->world, saved, size, NULL) != TH_OK) abort();
+    if (saved && th_world_create(l->scene, &def, &other, NULL) == TH_OK) {
+        if (th_world_restore(other, saved, size, NULL) != TH_OK) abort();
+        if (th_world_hash(other) != th_world_hash(l->world)) abort();
+        th_world_step(l->world, 1 + (int)(how >> 1) % 8);
+        th_world_step(other, 1 + (int)(how >> 1) % 8);
+        if (th_world_hash(other) != th_world_hash(l->world)) abort();
+    }
+    th_world_destroy(other);
+    free(saved);
 }
 
 static void go_on_elsewhere(live *l) {
@@ -172,10 +228,49 @@ static void ask(live *l) {
     th_world_done(l->world);
 }
 
+static void ask_what_is_there(live *l) {
+    int level = (int)(fuzz_next(l->in) % 3) - (fuzz_next(l->in) == 0);
+    th_vec2 a = somewhere(l->in), b = somewhere(l->in), c = somewhere(l->in);
+    const th_vec2 corners[] = {a, b, c};
+    float range = odd_number(l->in);
+    const th_agent_id id = {fuzz_next(l->in)};
+    th_seen seen[8];
+    th_crowd crowd;
+    th_vec2 place;
+    th_world_agent(l->world, id, seen, &level);
+    th_world_nearest(l->world, level, a, range, seen, 8);
+    th_world_agents_in_circle(l->world, level, a, range, seen, 8);
+    th_world_agents_in_box(l->world, level, (th_box){a.x, a.y, b.x, b.y}, seen, 8);
+    th_world_agents_in_polygon(l->world, level, corners, 3, seen, 8);
+    th_hit hit = th_world_ray(l->world, level, a, b, (int)(fuzz_next(l->in) % 4), id);
+    if (hit.kind != TH_HIT_NOTHING && !isfinite(hit.distance)) abort();
+    float radius = (float)fuzz_next(l->in) / 200.0f;
+    // 1000 rings at most, which sanitizers make slow
+    if (th_world_free_place(l->world, level, a, radius, fminf(range, 4.0f), &place) &&
+        !isfinite(place.x))
+        abort();
+    th_world_crowd_at(l->world, level, c, NULL, &crowd);
+    th_way_point way[4];
+    th_world_path(l->world, (th_way_point){a, level}, (th_way_point){b, (int)(radius * 4.0f)},
+                  radius, way, 4, &range);
+}
+
+static void read_all(live *l) {
+    int count = th_world_agent_count(l->world), stored;
+    uint8_t *moods = malloc((size_t)count + 1);
+    if (moods) th_world_moods(l->world, moods);
+    free(moods);
+    th_world_stored(l->world, some_field(l), &stored);
+    th_world_body(l->world, (int)fuzz_next(l->in) - 1);
+    th_world_door_open(l->world, (int)fuzz_next(l->in) - 1);
+    th_world_events(l->world, &stored, NULL);
+}
+
 static void edit(live *l) {
-    static void (*const edits[])(live *) = {spawn,         take_out, write_field,     write_field,
-                                            change_walls,  set_door, set_param,       set_param,
-                                            take_snapshot, restore,  go_on_elsewhere, ask};
+    static void (*const edits[])(live *) = {
+        spawn,         take_out,      write_field,       write_field, change_walls,    set_door,
+        set_param,     set_param,     take_snapshot,     restore,     go_on_elsewhere, ask,
+        change_bodies, change_bodies, ask_what_is_there, read_all,    do_it_again};
     unsigned k = fuzz_next(l->in);
     edits[k % (sizeof edits / sizeof *edits)](l);
     th_world_step(l->world, (int)(k >> 6));

@@ -1,5 +1,6 @@
 // Bytes as a small scene that is nearly always valid: every model of the table, its presets and parameters, in a hall of two
-// floors with a wall, a door, stairs, a strip, a stroke, a zone and a place of interest. For the targets that step worlds.
+// floors with a wall, a door, stairs, a strip, a stroke, a zone and a place of interest, exits that shut and sources. For the
+// targets that step worlds.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FUZZ_WORLD_H
 #define TH_FUZZ_WORLD_H
@@ -96,26 +97,61 @@ static inline void fuzz_write_behaviours(fuzz_input *in, fuzz_text *t) {
     fuzz_write(t, "]");
 }
 
+// They stand there from the beginning, or come later.
+static inline void fuzz_write_people(fuzz_input *in, fuzz_text *t) {
+    unsigned how = fuzz_next(in), people = 1 + fuzz_next(in) % 8;
+    if (how % 8 == 0) {
+        fuzz_write(t, ",\"source\":{\"rate\":%g,\"from\":%g,\"until\":%g}", 0.2 * people,
+                   0.01 * fuzz_next(in), 3.0 + 0.02 * fuzz_next(in));
+        return;
+    }
+    if (how % 8 == 1) {
+        double first = 0.01 * fuzz_next(in);
+        fuzz_write(t, ",\"source\":{\"timetable\":[[%g,%u],[%g,2]]}", first, people, first + 0.7);
+        return;
+    }
+    if (how % 8 == 2) {
+        fuzz_write(t, ",\"count\":%u", people);
+        return;
+    }
+    fuzz_write(t, ",\"positions\":[");
+    for (unsigned i = 0; i < people; ++i) {
+        double x = fuzz_place(in), y = fuzz_place(in);
+        fuzz_write(t, "%s[%g,%g]", i ? "," : "", x, y);
+    }
+    fuzz_write(t, "]");
+}
+
+static inline void fuzz_write_route(fuzz_input *in, fuzz_text *t) {
+    static const char *const routes[] = {"[\"w\",[\"e\",\"f\"]]", "[\"e\"]", "[\"q\",\"e\"]",
+                                         "[[\"e\",\"f\"]]",       "[\"f\"]", "[]"};
+    unsigned k = fuzz_next(in);
+    if (k % 16 == 15)
+        fuzz_write(t, ",\"own_goal\":%s", k & 16 ? "\"opposite\"" : "\"mirror_x\"");
+    else
+        fuzz_write(t, ",\"route\":%s", routes[k % (sizeof routes / sizeof *routes)]);
+}
+
 static inline void fuzz_write_group(fuzz_input *in, fuzz_text *t, int g) {
+    unsigned how = fuzz_next(in);
     fuzz_write(t, "%s{\"id\":\"g%d\",\"level\":\"a\",\"radius\":%g", g ? "," : "", g,
                0.1 + 0.2 * fuzz_next(in) / 255.0);
-    fuzz_write(t, ",\"route\":%s", fuzz_next(in) & 1 ? "[\"w\",[\"e\",\"f\"]]" : "[\"e\"]");
+    if (how & 1) fuzz_write(t, ",\"rigid\":%s", how & 2 ? "true" : "false");
+    if (how & 4) fuzz_write(t, ",\"speed\":{\"uniform\":[%g,%g]}", how & 8 ? 0.0 : 1.0, 2.0);
+    if (how & 16) fuzz_write(t, ",\"premovement\":{\"uniform\":[0,1]}");
+    fuzz_write_route(in, t);
     fuzz_write_behaviours(in, t);
     fuzz_write_choice(in, t, TH_STAGE_PLAN);
     fuzz_write_choice(in, t, TH_STAGE_FILTER);
     fuzz_write_choice(in, t, TH_STAGE_MOVE);
-    int people = 1 + (int)(fuzz_next(in) % 8);
-    fuzz_write(t, ",\"positions\":[");
-    for (int i = 0; i < people; ++i) {
-        double x = fuzz_place(in), y = fuzz_place(in);
-        fuzz_write(t, "%s[%g,%g]", i ? "," : "", x, y);
-    }
-    fuzz_write(t, "]}");
+    fuzz_write_people(in, t);
+    fuzz_write(t, "}");
 }
 
 static inline void fuzz_write_scene(fuzz_input *in, fuzz_text *t) {
     t->used = 0;
     double step = 0.01 + 0.1 * fuzz_next(in) / 255.0, ends[4];
+    unsigned how = fuzz_next(in);
     for (int i = 0; i < 4; ++i) ends[i] = fuzz_place(in);
     fuzz_write(
         t,
@@ -125,17 +161,26 @@ static inline void fuzz_write_scene(fuzz_input *in, fuzz_text *t) {
         "\"top\":[[-2,3],[-2,5]]}],"
         "\"doors\":[{\"id\":\"d\",\"level\":\"a\",\"line\":[[0.1,%g],[7.9,%g]],"
         "\"schedule\":[{\"time\":0.3,\"open\":false},{\"time\":0.6,\"open\":true}]}],"
-        "\"exits\":[{\"id\":\"e\",\"level\":\"a\",\"line\":[[8,3],[8,5]]},"
+        "\"exits\":[{\"id\":\"e\",\"level\":\"a\",\"line\":[[8,3],[8,5]],\"closed\":%s,"
+        "\"schedule\":[[%g,\"open\"],[1.5,\"close\"],[2,\"open\"]]},"
         "{\"id\":\"f\",\"level\":\"b\",\"line\":[[-6,3],[-6,5]]}],"
         "\"waypoints\":[{\"id\":\"w\",\"level\":\"a\",\"area\":{\"rect\":[1,1,3,3]}}],"
+        "\"waiting_areas\":[{\"id\":\"q\",\"level\":\"a\",\"area\":{\"rect\":[5,1,7,3]},\"wait\":0."
+        "5}],"
+        "\"measure\":{\"lines\":[{\"level\":\"a\",\"line\":[[4,0],[4,8]]}],"
+        "\"areas\":[{\"level\":\"a\",\"area\":{\"rect\":[3,3,6,6]}}]},"
         "\"interests\":[{\"id\":\"i\",\"level\":\"a\",\"area\":{\"rect\":[5,5,6,6]}}],"
         "\"zones\":[{\"level\":\"a\",\"area\":{\"rect\":[2,2,5,4]},\"speed\":0.6}],"
         "\"guidance\":[{\"level\":\"a\",\"line\":[[1,4],[4,5],[7,4]]}],"
         "\"strips\":[{\"level\":\"a\",\"line\":[[%g,%g],[4,4],[%g,%g]],\"width\":%g}],"
-        "\"scripted\":[{\"level\":\"a\",\"path\":[[0,1,7],[9,7,7]]}],"
+        "\"scripted\":[{\"level\":\"a\",\"path\":[[0,1,7],[9,7,7]]}%s],"
         "\"plan_cell\":0.4,\"run\":{\"step\":%g},\"groups\":[",
-        ends[0], ends[1], ends[2] + 0.1, ends[3], ends[2], ends[2], ends[1], ends[0], ends[3],
-        ends[2], ends[0] + 0.3, step);
+        ends[0], ends[1], ends[2] + 0.1, ends[3], ends[2], ends[2], how & 1 ? "true" : "false",
+        how & 2 ? 0.5 : 1.0, ends[1], ends[0], ends[3], ends[2], ends[0] + 0.3,
+        how & 4 ? ",{\"level\":\"a\",\"shape\":{\"rect\":[-0.3,-0.2,0.3,0.2]},"
+                  "\"path\":[[0,4,1],[3,4,7]]}"
+                : "",
+        step);
     int groups = 1 + (int)(fuzz_next(in) % FUZZ_GROUPS);
     for (int g = 0; g < groups; ++g) fuzz_write_group(in, t, g);
     fuzz_write(t, "]}");
