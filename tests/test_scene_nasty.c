@@ -109,6 +109,49 @@ static void put_walls(double width, double height) {
     put("]");
 }
 
+// Many of one thing that models, planners or results count: places across the ground.
+static void put_many(double width, double height) {
+    static const struct {
+        const char *name, *before, *between, *after; // a pair of corners, or of ends
+    } things[] = {
+        {"\"strips\": [", "\"line\": [[", "], [", "]], \"width\": 100"},
+        {"\"guidance\": [", "\"line\": [[", "], [", "]], \"radius\": 20"},
+        {"\"interests\": [", "\"area\": {\"rect\": [", ", ", "]}"},
+        {"\"measure\": {\"areas\": [", "\"area\": {\"rect\": [", ", ", "]}"},
+        {"\"measure\": {\"lines\": [", "\"line\": [[", "], [", "]]"},
+        {"\"exits\": [", "\"area\": {\"rect\": [", ", ", "]}"},
+        {"\"scripted\": [", "\"radius\": 2, \"path\": [[0, ", "], [1, ", "]]"},
+    };
+    size_t kinds = sizeof things / sizeof *things, kind = (size_t)draw(2 * (int)kinds);
+    if (kind >= kinds) return;
+    int count = 10 + draw(90);
+    double reach = draw(2) ? 0.9 : 0.01;
+    put(", %s", things[kind].name);
+    for (int k = 0; k < count; ++k) {
+        double x = width * (0.02 + (0.95 - reach) * draw(1000) / 1000.0);
+        double y = height * (0.02 + (0.95 - reach) * draw(1000) / 1000.0);
+        put("%s{\"level\": \"l0\", %s%.5g, %.5g%s%.5g, %.5g%s}", k ? ", " : "", things[kind].before,
+            x, y, things[kind].between, x + reach * width, y + reach * height, things[kind].after);
+    }
+    put("%s", strncmp(things[kind].name, "\"measure", 8) == 0 ? "]}" : "]");
+}
+
+// How a group's people come: few, or as many as the text allows.
+static void put_people(double width, double height) {
+    switch (draw(24)) {
+    case 0: put(", \"count\": 1000000"); return;
+    case 1: put(", \"density\": 20"); return;
+    case 2: put(", \"source\": {\"rate\": 1e5}"); return;
+    case 3: put(", \"source\": {\"timetable\": [[0, 1000000], [1e6, 1000000]]}"); return;
+    case 4: put(", \"count\": 500, \"radius\": {\"uniform\": [0.05, 2]}"); return;
+    case 5:
+        put(", \"count\": 300, \"area\": {\"rect\": [%g, %g, %g, %g]}", 0.5 * width, 0.5 * height,
+            0.5 * width + 4, 0.5 * height + 4);
+        return;
+    default: put(", \"count\": %d", 1 + draw(8));
+    }
+}
+
 static void put_scene(void) {
     static const double sizes[] = {8, 60, 60, 400, 3000, 40000};
     double width = sizes[draw(6)], height = sizes[draw(6)];
@@ -123,7 +166,10 @@ static void put_scene(void) {
         put("}");
     }
     put("]");
+    if (draw(8) == 0) put(", \"plan_cell\": 0.02");
+    if (draw(8) == 0) put(", \"run\": {\"step\": 0.0001}");
     put_doors(width, height);
+    put_many(width, height);
     put(", \"waypoints\": [");
     for (int g = 0; g < goals; ++g) {
         double x = width * (0.02 + 0.9 * g / goals), y = height * 0.02;
@@ -137,8 +183,11 @@ static void put_scene(void) {
             z ? ", " : "", 0.5 * width, 0.5 * height, 0.001 * width * (1 + z));
     put("], \"groups\": [");
     for (int g = 0; g < groups; ++g) {
-        put("%s{\"id\": \"g%d\", \"level\": \"l0\", \"count\": %d, \"to\": \"w%d\"", g ? ", " : "",
-            g, 1 + draw(8), g % goals);
+        put("%s{\"id\": \"g%d\", \"level\": \"l0\", \"to\": \"w%d\"", g ? ", " : "", g, g % goals);
+        if (g < 3)
+            put_people(width, height);
+        else
+            put(", \"count\": %d", 1 + draw(8));
         if (g % 50 == 0 || draw(8) == 0) { // else the usual ones, so that the text stays small
             put_model(TH_STAGE_PLAN);
             put_model(TH_STAGE_MOVE);
@@ -266,6 +315,19 @@ static void many_pillars(void **state) {
     assert_non_null(strstr(forest.why, "too many corners close together"));
 }
 
+// A corridor with so many chambers beside it that lines of sight between them would be compared for ever.
+static void many_chambers(void **state) {
+    (void)state;
+    used = 0;
+    put("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 2501, 10]}, \"walls\": [");
+    for (int k = 1; k < 2500; ++k) put("%s[[%d, 2], [%d, 10]]", k > 1 ? ", " : "", k, k);
+    put("]}], \"exits\": [{\"id\": \"e\", \"line\": [[0, 0], [0, 2]]}], \"groups\": "
+        "[{\"count\": 5, \"behave\": \"hidac\"}]}");
+    cost chambers = cost_of(NULL);
+    assert_bounded("2500 chambers", chambers);
+    assert_false(chambers.refused);
+}
+
 // Cells of the road map grow until filling them is bounded.
 static void comb_of_two_kilometres(void **state) {
     (void)state;
@@ -334,7 +396,7 @@ static void drawn_by_chance(void **state) {
     int count = getenv("THRONG_LONG") ? 600 : 6, accepted = 0;
     for (int k = 0; k < count; ++k) {
         char name[40];
-        stream = th_hash_add(UINT64_C(26), (uint64_t)k);
+        stream = th_hash_add(UINT64_C(29), (uint64_t)k);
         put_scene();
         snprintf(name, sizeof name, "scene %d, %.1f kB", k, 1e-3 * (double)used);
         cost of = cost_of(NULL);
@@ -350,6 +412,7 @@ int main(void) {
         cmocka_unit_test(passages_end_with_their_work),
         cmocka_unit_test(portals_end_with_their_work),
         cmocka_unit_test(many_pillars),
+        cmocka_unit_test(many_chambers),
         cmocka_unit_test(comb_of_two_kilometres),
         cmocka_unit_test(long_strip),
         cmocka_unit_test(many_guided_goals),

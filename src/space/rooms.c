@@ -36,8 +36,9 @@ typedef struct th_room_finder {
 static const float CELL = 0.5f;       // [m] of the grid that says which rooms are where
 enum { CELLS_MOST = 4000000 };        // wider cells on larger ground
 static const float CORNER_OFF = 0.1f; // [m] ways around a corner keep this far off it
-// Rooms with more corners than this (halls full of furniture) measure in straight lines.
-enum { CORNERS_MOST = 150 };
+// Rooms with more corners than this (halls full of furniture) measure in straight lines, and so do those that are reached
+// when all rooms together have compared so many lines of sight with portals: less than a second of a processor.
+enum { CORNERS_MOST = 150, SIGHTS_MOST = 100000000 };
 
 // ---- which room holds a point
 
@@ -313,20 +314,31 @@ static void through_corners(float *d, int places, int n) {
                 d[i * n + j] = th_min(d[i * n + j], d[i * n + k] + d[k * n + j]);
 }
 
+// Takes the work of all pairs of `n` points of a room. False: there is not so much left.
+static bool may_compare(const th_room *room, int n, int64_t *left) {
+    const int walls = 16; // at most on a line of sight, more or less
+    int64_t work = (int64_t)n * n * (room->portal_count + walls);
+    if (work > *left) return false;
+    *left -= work;
+    return true;
+}
+
 static bool measure_room(const th_rooms *rooms, const th_walls *walls, const th_room *room,
-                         th_arena *work, float *distances) {
+                         th_arena *work, int64_t *left, float *distances) {
     th_vec2 corners[CORNERS_MOST];
     int places = room->portal_count + room->goal_count, hidden = 0;
+    bool looks = may_compare(room, places, left);
     for (int i = 0; i < places; ++i)
         for (int j = 0; j < places; ++j) {
             th_vec2 from = place_middle(rooms, room, i),
                     to = th_rooms_place_point(rooms, room, j, from);
             distances[i * places + j] = th_length(th_sub(to, from));
-            hidden += i != j && !sees(rooms, walls, room, before_place(rooms, room, i, from),
-                                      before_place(rooms, room, j, from));
+            hidden += looks && i != j &&
+                      !sees(rooms, walls, room, before_place(rooms, room, i, from),
+                            before_place(rooms, room, j, from));
         }
     int count = hidden > 0 ? room_corners(rooms, room, corners) : 0, n = places + count;
-    if (count <= 0) return true;
+    if (count <= 0 || !may_compare(room, n, left)) return true;
     float *d = th_arena_alloc(work, (size_t)n * (size_t)n, sizeof *d);
     if (!d) return false;
     for (int i = 0; i < n; ++i)
@@ -351,12 +363,13 @@ static bool measure_rooms(th_rooms *rooms, th_room *list) {
         th_arena_alloc(th_room_store_of(rooms)->arena, (size_t)scene->door_count + 1, sizeof *open);
     if (!open) return false;
     th_walls walls = th_walls_of(scene, open);
+    int64_t left = SIGHTS_MOST;
     for (int r = 0; r < rooms->room_count; ++r) {
         size_t places = (size_t)list[r].portal_count + (size_t)list[r].goal_count;
         float *distances =
             th_arena_alloc(th_room_store_of(rooms)->arena, places * places + 1, sizeof *distances);
         th_arena work = th_arena_of(&th_room_store_of(rooms)->arena->memory.allocator);
-        bool good = distances && measure_room(rooms, &walls, &list[r], &work, distances);
+        bool good = distances && measure_room(rooms, &walls, &list[r], &work, &left, distances);
         th_arena_release(&work);
         if (!good) return false;
         list[r].distances = distances;

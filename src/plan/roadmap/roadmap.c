@@ -9,7 +9,7 @@
 
 static const float CELL = 1.0f; // [m]
 enum { CELLS_MAX = 250000, TRIED_MAX = 48, NEAREST_EDGES = 12, SECTORS = 16 };
-#define WORK_MAX INT64_C(1000000000)   // [nodes and walls looked at] to fill the cells: seconds
+#define WORK_MAX INT64_C(100000000)    // [nodes and walls looked at] to fill the cells: a second
 static const float SECTOR_FROM = 4.0f; // [m] long edges, one per sector, keep long ways straight
 
 // ---- nearest first
