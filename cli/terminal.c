@@ -128,6 +128,7 @@ static void on_interrupt(int number) {
     atomic_store(&interrupt_seen, 1);
     th_runs *runs = atomic_load(&interruptible);
     if (runs) th_runs_interrupt(runs);
+    th_system_noted();
 }
 
 void th_watch_interrupt(void) {

@@ -39,7 +39,8 @@ bool th_interrupted(void);
 
 // Tests kill and interrupt the program at a known point, however fast the machine is: with THRONG_HOLD=step:150 in the
 // environment the program stops itself (SIGSTOP) when it reaches the point `step` for the 150th time, and the test,
-// which sees the stop, sends its signal and SIGCONT. Without the variable nothing happens. Points:
+// which sees the stop, sends its signal and SIGCONT. With step:150:interrupt it goes on when the handler of the signal is
+// done. Without the variable nothing happens. Points:
 //   step   a step of a single run is done, its frame handed to the recorder, its checkpoint written
 //   run    one of several runs is done, its row written
 //   frame  a frame of a conversion or a measurement is done

@@ -153,12 +153,14 @@ static inline const outcome *program_signal(program *p, pid_t pid, int signal) {
     return &p->last;
 }
 
-// The program with these arguments, signalled at the point.
+// The program with these arguments, signalled at the point. Any thread may handle the signal: the program goes on when
+// that is done.
 static inline const outcome *throng_until(program *p, const char *arguments, const char *point,
                                           int signal) {
-    char command[2048];
+    char command[2048], hold[64];
     snprintf(command, sizeof command, "exec \"$THRONG\" %s", arguments);
-    return program_signal(p, program_hold(p, point, command), signal);
+    snprintf(hold, sizeof hold, "%s%s", point, signal == SIGKILL ? "" : ":interrupt");
+    return program_signal(p, program_hold(p, hold, command), signal);
 }
 
 static inline void assert_code(const outcome *result, int code) {

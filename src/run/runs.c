@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/statistics.h"
+#include "core/system/system.h"
 #include "report/report.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
@@ -496,7 +497,10 @@ th_result th_runs_collect(th_runs *runs, th_error *error) {
     return error->code = result;
 }
 
-void th_runs_interrupt(th_runs *runs) { atomic_store(&runs->interrupt, true); }
+void th_runs_interrupt(th_runs *runs) {
+    atomic_store(&runs->interrupt, true);
+    th_system_noted();
+}
 
 void th_runs_destroy(th_runs *runs) {
     if (!runs) return;

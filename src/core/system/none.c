@@ -90,6 +90,7 @@ double th_thread_cpu_seconds(void) { return th_monotonic_seconds(); }
 // ---- libraries: none
 
 void th_system_reached(const char *point) { (void)point; }
+void th_system_noted(void) {}
 
 void *th_library_open(const char *path) {
     (void)path;

@@ -209,12 +209,20 @@ double th_thread_cpu_seconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID);
 
 // ---- held for a test
 
+static atomic_bool interrupt_noted;
+
+void th_system_noted(void) { atomic_store(&interrupt_noted, true); }
+
 void th_system_reached(const char *point) {
     static atomic_ulong times;
     const char *wanted = getenv("THRONG_HOLD");
     size_t length = strlen(point);
+    char *rest;
     if (!wanted || strncmp(wanted, point, length) != 0 || wanted[length] != ':') return;
-    if (atomic_fetch_add(&times, 1) + 1 == strtoul(wanted + length + 1, NULL, 10)) raise(SIGSTOP);
+    if (atomic_fetch_add(&times, 1) + 1 != strtoul(wanted + length + 1, &rest, 10)) return;
+    raise(SIGSTOP);
+    // The signal may be handled in another thread, later than this one goes on.
+    while (strcmp(rest, ":interrupt") == 0 && !atomic_load(&interrupt_noted)) usleep(1000);
 }
 
 // Without a slash the system's folders would be searched, not the one the user is in.

@@ -66,8 +66,10 @@ double th_thread_cpu_seconds(void);
 // ---- held for a test
 // Tests kill and interrupt processes at a known point, however fast the machine is: with THRONG_HOLD=step:150 in the
 // environment the process stops itself (SIGSTOP) when it reaches the point `step` for the 150th time. Points are named
-// where they are reached. Without the variable, and where there are no signals, nothing happens.
+// where they are reached. "step:150:interrupt": it goes on when an interrupt has been noted (th_system_noted), in
+// whichever thread. Without the variable, and where there are no signals, nothing happens.
 void th_system_reached(const char *point);
+void th_system_noted(void); // by signal handlers, behind all they do
 
 // ---- libraries with plugins
 void *th_library_open(const char *path); // NULL: th_library_error says why

@@ -156,6 +156,7 @@ double th_thread_cpu_seconds(void) {
 // ---- libraries
 
 void th_system_reached(const char *point) { (void)point; }
+void th_system_noted(void) {}
 
 void *th_library_open(const char *path) {
     char whole[4096];
