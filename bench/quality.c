@@ -1,8 +1,8 @@
 // Quality of a crowd: distances, packing, lanes, vortices, outflow, calm, and the people left behind.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/system/system.h"
 #include "throng/scene_view.h"
 #include <jansson.h>

@@ -1,6 +1,6 @@
 // --launch: runs made here, shared with other processes, or handed to Slurm. SPDX-License-Identifier: Apache-2.0
 #include "cli/launch.h"
-#include "cluster/launch.h"
+#include "cluster/crew.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool read_how(const th_command *command, const th_launch *launch, bool fo
     return false;
 }
 
-// Who of the processes this is; only the first tells how it goes.
+// Rank of this process; only the first prints progress.
 static bool join_mpi(const th_command *command, th_runs_def *def, th_runs_display *display) {
     int rank = 0, size = 0;
     if (!th_launch_rank(&rank, &size)) {
@@ -44,7 +44,7 @@ static bool join_mpi(const th_command *command, th_runs_def *def, th_runs_displa
     return true;
 }
 
-// Options of the launch do not change what is computed, and the folder says nothing of them.
+// Options of the launch do not change results and are not kept in the folder.
 static char *plain_command_line(const th_command *command, int argc, char **argv) {
     static const char *const own[] = {"--launch", "--partition", "--time", "--array-limit"};
     char **kept = calloc((size_t)argc + 1, sizeof *kept), *line = NULL;

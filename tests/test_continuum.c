@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lane_index.h"
 #include "lattice.h"
+#include "plan/continuum/continuum.h"
 #include "plan/continuum/crowd.h"
-#include "plan/continuum/potential.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>

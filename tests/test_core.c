@@ -1,6 +1,5 @@
 // Tools of the whole program: arenas, growing arrays, replaced files, clocks, the pool.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -1,7 +1,7 @@
 // A run that is killed, or whose disk is full, leaves a recording that opens and holds whole frames
 // without a gap. The runs are this very program, started anew with another task: a fork alone would
 // inherit threads that are not there. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
+#include "core/memory.h"
 #include "support.h"
 #include "throng/record.h"
 #include <errno.h>

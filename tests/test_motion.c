@@ -1,5 +1,5 @@
 // Velocities of a recording: windows, ends, gaps, jumps, levels, missing frames. SPDX-License-Identifier: Apache-2.0
-#include "observe/motion.h"
+#include "observe/walkers.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // The plan field with crowd_weight: quickest ways, the same for any number of threads and after a restore.
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/field/quickest.h"
+#include "formula/weidmann.h"
 #include "support.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // The page of a report: well formed, self-contained, every figure there, whatever the run was.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
+#include "core/memory.h"
 #include "observe/observer.h"
 #include "report/figures.h"
 #include "report/report.h"

@@ -1,9 +1,8 @@
-// Taking, keeping and giving back runs by links in a folder; who lives and who does not. crew.h says why it is safe.
+// Takes, keeps and gives back runs by links in a folder, and finds out which tasks live. crew.h says why it is safe.
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/crew.h"
-#include "cluster/launch.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/system/system.h"
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +19,7 @@ static const double BEAT = 10; // [s] 64 bytes per task and beat are no load for
 enum { SHARD = 1000 };         // runs in a folder
 enum { ID_MAX = 112, KEY_MAX = 64 };
 
-// Who a task is, where that can be told; "" where not.
+// Identity of a task; "" where it is not known.
 typedef struct identity {
     char host[80], boot[KEY_MAX], space[KEY_MAX], started[KEY_MAX], job[KEY_MAX];
     long pid, restart;
@@ -121,7 +120,7 @@ void th_crew_clear(const char *folder) {
 
 static void make_name(char *id, const char *host) {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now); // makes the name unusual; nothing is compared with it
+    clock_gettime(CLOCK_REALTIME, &now); // makes the name unusual; it is compared with nothing
     unsigned long long mixed = (unsigned long long)now.tv_sec * 1000000007ull ^
                                (unsigned long long)now.tv_nsec * 2654435761ull;
     static atomic_uint counter;
@@ -173,7 +172,7 @@ th_result th_crew_prepare(const char *folder, th_error *error) {
     return th_file_fail(error, work, "the folder cannot be made: %s", strerror(cause));
 }
 
-// ---- who this process is, and whether another is still there
+// ---- identity of this process, and whether another still lives
 
 static void first_line(const char *path, char *text, size_t size) {
     FILE *file = fopen(path, "r");
@@ -271,7 +270,7 @@ static void declare_gone(const th_crew *c, owner *o, const char *why) {
     o->gone = true;
 }
 
-// What can be told at once; the beat takes longer (watch_beat).
+// Is the task known to be dead at once? Its beat takes longer (watch_beat).
 static bool is_gone(th_crew *c, owner *o) {
     char path[TH_PATH_MAX];
     if (!o || o->gone) return o != NULL;
@@ -472,7 +471,7 @@ static owner *owner_of(th_crew *c, int run, int attempt) {
     return *id ? find_owner(c, id) : NULL;
 }
 
-// Whether nobody has it: never taken, given back, failed or its task is dead.
+// Is the run free: never taken, given back, failed, or its task is dead?
 static bool is_open(th_crew *c, int run) {
     unit *u = &c->units[run];
     if (u->done || u->skipped || u->failed) return false;
@@ -564,7 +563,7 @@ int th_crew_take(th_crew *c) {
     int taken = -1;
     th_gate_lock(c->gate);
     for (int pass = 0; pass < 2 && taken < 0; ++pass) {
-        // First what is known to be free; when nothing is, everything is looked at again, also what dead tasks had.
+        // Takes a run that is known to be free; else reads all runs again, those of dead tasks included.
         if (pass > 0)
             for (int shard = 0; shard * SHARD < c->runs; ++shard) look_at_shard(c, shard);
         for (int run = pass > 0 ? 0 : c->first; run < c->runs && taken < 0; ++run) {

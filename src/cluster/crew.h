@@ -33,8 +33,11 @@
 #ifndef TH_CLUSTER_CREW_H
 #define TH_CLUSTER_CREW_H
 #include "core/file.h"
+#include "throng/base.h"
 #include <jansson.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 enum {
     TH_CREW_LOOKS =
@@ -42,7 +45,7 @@ enum {
     TH_CREW_DEATHS = 10 // of the tasks that had a run, before it is given up
 };
 
-// What is asked for a run; skipped ones are nobody's business any more.
+// State of a run. A skipped run is needed no more.
 typedef enum th_crew_state {
     TH_CREW_FREE,
     TH_CREW_TAKEN,
@@ -71,11 +74,11 @@ void th_crew_leave(th_crew *crew);
 
 // The next run for this process, in the order of the runs; -1: none is free. Any thread may take.
 int th_crew_take(th_crew *crew);
-// Its result. Somebody else's is kept where there is one.
+// Stores the run's result. A result of another process that is there already stays.
 th_result th_crew_keep(th_crew *crew, int run, const void *bytes, size_t size, th_error *error);
 void th_crew_give_back(th_crew *crew, int run);
 void th_crew_fail(th_crew *crew, int run, const char *why);
-// Nobody needs to make it.
+// The run need not be made.
 void th_crew_skip(th_crew *crew, int run);
 
 // Reads again what there is of the runs from `first` to before `end`.
@@ -96,7 +99,7 @@ bool th_crew_attempt_of(th_crew *crew, int run, th_crew_attempt *attempt);
 // Nothing is free any more. True: a beat has passed while a task did not answer, ask again; false: all others live,
 // or there are none.
 bool th_crew_wait(th_crew *crew, const atomic_bool *interrupt);
-// This process was found dead by mistake: it stood still. Its runs are others'.
+// Was this process declared dead by mistake, because it stood still? Its runs now belong to others.
 const atomic_bool *th_crew_expelled(const th_crew *crew);
 
 // One process at a time writes tables. False: interrupted, or `work` has gone.
@@ -104,4 +107,32 @@ bool th_crew_lock_tables(th_crew *crew, const atomic_bool *interrupt);
 void th_crew_unlock_tables(th_crew *crew);
 // All is done: `work` goes. The crew may still be asked for what it knows.
 void th_crew_disband(th_crew *crew);
+
+// ---- processes that Slurm or MPI started, and job scripts for Slurm (launch.c). The program links neither: launchers tell
+// their processes who they are in the environment, and sbatch is a program.
+
+// The scheduler's name of this task, "slurm 4711_3", and how often it restarted it; "": no scheduler, or one that does
+// not say.
+void th_launch_job(char *job, size_t size, long *restart);
+// The file that holds what this task says, as th_launch_slurm asks for it; "": none.
+void th_launch_log(const char *folder, char *path, size_t size);
+
+// Rank and number of the processes that mpirun, mpiexec or srun started together: OpenMPI (OMPI_COMM_WORLD_RANK and
+// _SIZE), MPICH, Intel MPI and others of the hydra kind (PMI_RANK, PMI_SIZE), Slurm's srun (SLURM_PROCID, SLURM_NTASKS in
+// a step). False: started by none of them. Nothing but messages depends on the numbers.
+bool th_launch_rank(int *rank, int *size);
+
+typedef struct th_slurm_def {
+    const char *folder;      // whole path
+    const char *program;     // whole path of throng
+    const char *what;        // for people: "bottleneck, 400 runs"
+    const char *arguments;   // quoted for a shell, after `throng resume FOLDER`; "": none
+    const char *partition;   // NULL: the cluster's
+    const char *time;        // of a task, as sbatch takes it; NULL: the partition's
+    int tasks, limit, cores; // of the array; at once, 0: no limit; of each task
+} th_slurm_def;
+
+// Writes cluster/job-N.sbatch and hands it to sbatch; `job` becomes the number of the job array. The script stays.
+th_result th_launch_slurm(const th_slurm_def *def, char job[64], char script[4096],
+                          th_error *error);
 #endif

@@ -1,5 +1,5 @@
-// What Slurm and MPI say of this process; job scripts. SPDX-License-Identifier: Apache-2.0
-#include "cluster/launch.h"
+// Reads what Slurm and MPI tell this process; writes job scripts. SPDX-License-Identifier: Apache-2.0
+#include "cluster/crew.h"
 #include "core/error.h"
 #include "core/file.h"
 #include <ctype.h>

@@ -2,7 +2,7 @@
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
 #include "move/sieve.h"
-#include "state/share.h"
+#include "state/world.h"
 
 // All pushes on one person. The sieve is vector code; few agents of a cell touch.
 TH_FORMULA th_push_sum pushes_on(const th_world *world, const th_walls *walls,

@@ -1,6 +1,5 @@
 // Allocation through hooks, and arenas. SPDX-License-Identifier: Apache-2.0
 #include "core/memory.h"
-#include "core/array.h"
 #include "core/system/system.h"
 #include <limits.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_MATH_H
 #define TH_FORMULA_MATH_H
-#include "formula/common.h"
+#include "core/device.h"
 #include "formula/vec.h"
 #include <math.h>
 #include <string.h>

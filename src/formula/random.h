@@ -3,7 +3,7 @@
 // 1, 2, 3". SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_RANDOM_H
 #define TH_FORMULA_RANDOM_H
-#include "formula/common.h"
+#include "core/device.h"
 #include <math.h>
 
 // One stream per purpose; never reuse a number.

@@ -1,7 +1,7 @@
 // Plane vectors. Right-handed, x east, y north. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_VEC_H
 #define TH_FORMULA_VEC_H
-#include "formula/common.h"
+#include "core/device.h"
 #include <math.h>
 
 TH_FORMULA th_vec2 th_v(float x, float y) {

@@ -4,7 +4,7 @@
 // order. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SIEVE_H
 #define TH_MOVE_SIEVE_H
-#include "formula/common.h"
+#include "core/device.h"
 #include <string.h>
 
 enum { TH_SIEVE_MAX = 64, TH_SIEVE_WORD = 8 };

@@ -1,8 +1,8 @@
 // Adding runs up: a few numbers of every run, the maps summed over all. A run is added in O(people + cells); only the
 // first is kept whole. SPDX-License-Identifier: Apache-2.0
 #include "observe/ensemble.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool find_p95(const th_observation *o, double *p95) {
     for (int p = 0; p < o->person_count; ++p)
         if (!isnan(o->people[p].end_time)) times[count++] = (double)o->people[p].end_time;
     th_sort_values(times, count);
-    // People leave at the end of a step; that undoes the rounding to float.
+    // People leave at the end of a step, so rounding to whole steps undoes the rounding to float.
     if ((uint64_t)count >= needed)
         *p95 = o->step > 0.0 ? round(times[needed - 1] / o->step) * o->step : times[needed - 1];
     free(times);

@@ -1,8 +1,8 @@
 // The list of findings, the readings of runs, and what is found of runs. Cost: O(cells + people).
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/findings.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef TH_OBSERVE_FINDINGS_H
 #define TH_OBSERVE_FINDINGS_H
 #include "observe/ensemble.h"
-#include "observe/motion.h"
+#include "observe/walkers.h"
 #include "throng/findings.h"
 #include <jansson.h>
 

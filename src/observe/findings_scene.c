@@ -1,8 +1,8 @@
 // Findings of a scene before a run: gaps that some do not fit through, doors that close nothing, stairs without
 // sides, plans too large to plan well, models asked for more than they manage. Findings of one kind and cause are one.
 // Cost: that of finding the rooms. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "observe/findings.h"
 #include "throng/model.h"
 #include "throng/rooms.h"

@@ -3,9 +3,9 @@
 // farther than people can run, starts anew there, so that an id used twice, a detection lost for a while or
 // the seam of a periodic corridor never becomes a velocity. Cost per frame: people x frames of the window.
 // SPDX-License-Identifier: Apache-2.0
-#include "observe/motion.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
+#include "observe/walkers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Watching a run: series of counts and areas, and the observer that hands each moment to its parts. SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "observe/density.h"
 #include "observe/observer_parts.h"
 #include "record/moment.h"

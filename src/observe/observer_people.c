@@ -1,12 +1,10 @@
-// One row per person: what they did, what they were exposed to, and the tracks of some. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
+// One row per person (phases, exposure, loads), and the tracks of some. SPDX-License-Identifier: Apache-2.0
+#include "core/memory.h"
 #include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
 
-// ---- people and tracks
-
-// One row per person, and some people's ways. Cost of a sample: O(people), in the order of their ids.
+// ---- people and tracks. Cost of a sample: O(people), in the order of their ids
 
 bool th_people_reserve(th_observer *observer, uint32_t id) {
     th_observation *o = &observer->observation;

@@ -2,8 +2,8 @@
 // and doors are counted as `throng measure` counts them (walkers.h). A recording does not say where people left: a
 // person that vanishes before the end has left through the nearest exit within EXIT_REACH of its last place.
 // Cost of a frame: O(people x lines); of a sample also that of the maps. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "observe/findings.h"
 #include "observe/observer_parts.h"
 #include "observe/survey.h"

@@ -1,9 +1,9 @@
 // An observer as bytes and back. One walk over everything that changes serves counting, writing and
 // reading. Bytes may come from a damaged file: a check sum first, then every length against what is left
 // and every index against the scene. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/memory.h"
 #include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>

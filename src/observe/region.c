@@ -1,7 +1,7 @@
 // Polygons, rings and their edges, and the regions made of them. SPDX-License-Identifier: Apache-2.0
 #include "observe/region.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Fundamental diagrams and surveys of recordings. SPDX-License-Identifier: Apache-2.0
 #include "observe/survey.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/statistics.h"
 #include "observe/density.h"
 #include "observe/findings.h"

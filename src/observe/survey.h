@@ -2,7 +2,6 @@
 #ifndef TH_OBSERVE_SURVEY_H
 #define TH_OBSERVE_SURVEY_H
 #include "observe/density.h"
-#include "observe/motion.h"
 #include "observe/observer.h"
 #include "observe/walkers.h"
 #include "throng/findings.h"

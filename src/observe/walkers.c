@@ -1,8 +1,8 @@
 // People of a recording: their ways, crossings of lines, distances and overlaps. SPDX-License-Identifier: Apache-2.0
 #include "observe/walkers.h"
-#include "core/array.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/memory.h"
 #include "observe/observer.h"
 #include "observe/region.h"
 #include "record/moment.h"
@@ -221,7 +221,7 @@ static bool add_crossing(th_line_watch *line, th_crossing crossing) {
     return true;
 }
 
-// Takes back the person's last crossing.
+// Removes the person's last crossing.
 static void remove_last(th_line_watch *line, int64_t id) {
     int at = line->count - 1;
     while (at >= 0 && line->crossings[at].id != id) --at;

@@ -4,7 +4,7 @@
 #include "plan/plan.h"
 #include "plan/preferred.h"
 #include "plan/prepared.h"
-#include "state/share.h"
+#include "state/world.h"
 #include <string.h>
 
 enum { FRONT_MAX = 8 }; // targets computed at once: 12 bytes per node each

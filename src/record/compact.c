@@ -15,8 +15,8 @@
 // A key frame takes 7.4 and 5.9 (8.2 and 6.4 with differences between neighbours). Tracked people
 // (AO-300, 25 frames a second) take 1.45, and 2.14 when predicted to stay. SPDX-License-Identifier: Apache-2.0
 #include "record/compact.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 #include <math.h>
 #include <stddef.h>
@@ -596,7 +596,7 @@ TH_CLONES static void add_residuals(int count, const unsigned char *restrict pla
     }
 }
 
-// Escapes went through add_residuals as -128; this puts them right.
+// Corrects the escapes, which add_residuals took as -128.
 static bool add_escapes(int count, const unsigned char *plane, const unsigned char *escapes,
                         const blob_head *h, uint32_t *taken, int32_t *place, int32_t *moved) {
     const unsigned char *at = plane, *end = plane + count;

@@ -4,7 +4,7 @@
 // the process with a segmentation fault at exit; its memory files have no such trouble.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
-#include "core/array.h"
+#include "core/memory.h"
 #include "record/moment.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 // recording, which changes no value.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/moment.h"
-#include "core/array.h"
 #include "core/geometry.h"
+#include "core/memory.h"
 #include "throng/record.h"
 #include "throng/scene_view.h"
 #include <stddef.h>

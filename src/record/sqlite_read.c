@@ -1,6 +1,6 @@
 // Reads SQLite recordings frame by frame, rows and compact blobs alike. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "formula/math.h"
 #include "record/compact.h"
 #include "record/sqlite_store.h"

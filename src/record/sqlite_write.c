@@ -8,9 +8,9 @@
 // order, so that it only ever grows at its end; still it halves the rate (0.9 against 1.8 million rows
 // per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both. SPDX-License-Identifier:
 // Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "core/system/system.h"
 #include "record/compact.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- people of the last frame with their facing, and the ids of all people ever seen
+// ---- people of the last frame with their directions, and the ids of all people ever seen
 typedef struct people_seen {
     int count, capacity;
     int64_t *id;

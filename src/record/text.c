@@ -1,8 +1,8 @@
 // Juelich text: `id frame x y z`, as the Pedestrian Dynamics Data Archive, PeTrack and PedPy have it.
 // Keeps ids, frames, positions to 0.1 mm and the height of the level; with several levels a sixth
 // column, which others skip, keeps the level itself. Loses geometry, orientation and notes. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "record/backend.h"
 #include "record/moment.h"
 #include <ctype.h>

@@ -1,8 +1,8 @@
-// Trajectories of any format: which backend, which file, and the rules that hold for all of them.
+// Trajectories of any format: chooses the backend and keeps the rules that all formats share.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/memory.h"
 #include "record/backend.h"
 #include "throng/record.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 // Growing text, and figures in it. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "draw/canvas.h"
 #include "draw/chart.h"
 #include "report/report.h"

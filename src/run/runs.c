@@ -1,9 +1,9 @@
-// Defining, making and ending runs, and their results; execute.c and sweep.c do the work.
+// Creates and destroys runs, and holds their results; execute.c and sweep.c do the work.
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runs.h"
 #include "cluster/crew.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/statistics.h"
 #include "core/system/system.h"
 #include "report/report.h"

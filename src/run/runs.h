@@ -167,9 +167,7 @@ bool th_rows_take(th_row_store *store, int combination, int run, const char *lin
 // The file anew: in order, and of each combination only the first used[combination] runs.
 th_result th_rows_sort(const th_row_store *store, const int *used, th_error *error);
 
-// ---- what a sweep varies, vary.c
-
-// Paths of the scene, each with a list of values; all combinations of them.
+// ---- paths of the scene that a sweep varies, each with a list of values, and all their combinations, sweep.c
 
 enum {
     TH_VARY_PATHS = 8,

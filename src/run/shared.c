@@ -1,7 +1,6 @@
 // Runs that several processes share, one folder between them (cluster/crew.h): making those that are free, and the tables
 // from what all have made. SPDX-License-Identifier: Apache-2.0
 #include "cluster/crew.h"
-#include "cluster/launch.h"
 #include "core/error.h"
 #include "core/pool.h"
 #include "core/statistics.h"
@@ -63,7 +62,7 @@ static void judge_point(sharing *s, int point, bool pass_over) {
     }
 }
 
-// With --until-ci: whether runs of the point are needed; where not, they are nobody's business any more.
+// With --until-ci: are more runs of the point needed?
 static bool is_needed(sharing *s, int point) {
     int most = s->runs->info.runs;
     if (s->runs->info.until_ci <= 0) return true;
@@ -79,7 +78,7 @@ static bool is_needed(sharing *s, int point) {
     return needed;
 }
 
-// All is made, given up or not needed, as far as this process can see now.
+// Are all runs made, given up or not needed, as far as this process knows?
 static bool is_complete(sharing *s) {
     int count = run_count(s->runs), left = 0, done = 0;
     th_crew_look(s->crew, 0, count);
@@ -145,7 +144,7 @@ static th_result keep_run(sharing *s, int run, th_simulation *simulation, th_err
     return result;
 }
 
-// Errors of the run itself are noted at the run, and others may try; the result is an error of this process.
+// Notes errors of the run at the run, which other processes may try; returns errors of this process.
 static th_result make_run(sharing *s, worker *w, int run, th_error *error) {
     th_runs *runs = s->runs;
     th_simulation simulation = {0};

@@ -1,7 +1,7 @@
-// How far the runs of a folder are: reads only. SPDX-License-Identifier: Apache-2.0
+// Progress of the runs of a folder. Only reads. SPDX-License-Identifier: Apache-2.0
 #include "cluster/crew.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "run/runs.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "core/error.h"
 #include "formula/math.h"
 #include "scene/decode.h"
-#include "scene/source_map.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "scene/scene.h"
 #include "core/error.h"
 #ifndef TH_COMPILED_ONLY
-#include "scene/source_map.h"
+#include "scene/decode.h"
 #endif
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // A small tokenizer that follows one JSON path through a text known to be valid JSON with comments.
 // SPDX-License-Identifier: Apache-2.0
-#include "scene/source_map.h"
 #include "core/error.h"
+#include "scene/decode.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,9 +203,7 @@ void th_source_map_locate(const th_source_map *map, th_error *error) {
              override->text);
 }
 
-// ---- the JSON of a scene text
-
-// Parsing of scene text.
+// ---- parsing of scene text
 
 // Overwrites comments by blanks, so that jansson's positions stay true. Returns the offset of a
 // comment that never ends, or SIZE_MAX.

@@ -1,5 +1,5 @@
-// Loops over agents, shared out. SPDX-License-Identifier: Apache-2.0
-#include "state/share.h"
+// Shares a loop over agents out among threads. SPDX-License-Identifier: Apache-2.0
+#include "state/world.h"
 
 typedef struct shared_loop {
     th_part_fn *part;
@@ -13,7 +13,7 @@ static uint64_t run_part(const shared_loop *loop, int k) {
     return loop->part(loop->context, begin, end < loop->count ? end : loop->count);
 }
 
-// What the host's threads run: some parts of a loop.
+// Runs parts begin .. end - 1 of a loop, in a thread of the host.
 static void run_task(int begin, int end, void *context) {
     shared_loop *loop = context;
     uint64_t sum = 0;

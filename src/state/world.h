@@ -1,6 +1,7 @@
 // The world's state, as every stage sees it. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STATE_WORLD_H
 #define TH_STATE_WORLD_H
+#include "core/parallel.h"
 #include "registry/models.h"
 #include "scene/scene.h"
 #include "space/index.h"
@@ -193,7 +194,7 @@ TH_BOTH static inline uint32_t th_event_max(const th_world *world) {
     return (uint32_t)world->agents.capacity + 4096;
 }
 
-// How near the centre comes to a wall [m]: its radius, or less for those who turn their shoulders.
+// How near the centre comes to a wall [m]: the radius, or less for an agent that turns its shoulders.
 TH_BOTH static inline float th_wall_radius(const th_world *world, uint32_t i) {
     float depth = th_is_rigid(world, i) ? 1.0f : world->groups[world->agents.group[i]].body.depth;
     return depth * world->agents.radius[i];
@@ -296,4 +297,13 @@ int th_used_models(const th_world *world, int *list);
 // A stage reads generation n and writes its own outputs only. Models of a stage run one after the
 // other over their own agents (those whose group chose them).
 typedef void th_stage_fn(th_world *world);
+
+// ---- a loop over agents, shared out among the threads of a step: throng's own, or those of the host (th_world_def.host)
+
+// begin .. end - 1; begin is a multiple of the grain. Returns what is to be added up.
+typedef uint64_t th_part_fn(const void *context, int begin, int end);
+
+// Calls `part` for all of 0 .. count - 1, `grain` at a time, in any order. Returns the sum.
+uint64_t th_share_out(const th_world *world, int count, int grain, th_part_fn *part,
+                      const void *context);
 #endif

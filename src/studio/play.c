@@ -1,14 +1,12 @@
 // Worlds on show and their last minutes. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "studio/studio.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- the last minutes
-
-// The last minutes, as moments.
+// ---- the last minutes, as moments
 
 static void drop_oldest(th_studio_history *h) {
     th_studio_moment *oldest = h->moments[h->first];
@@ -55,9 +53,7 @@ void th_history_clear(th_studio_history *h) {
     *h = (th_studio_history){0};
 }
 
-// ---- a world on show
-
-// A world on show: opened, restarted, reloaded with another document, taken back.
+// ---- a world on show: opened, restarted, reloaded with another document, taken back
 
 static th_play_scene *hold_scene(th_play_scene *scene) {
     if (scene) scene->references++;

@@ -1,8 +1,8 @@
 // The server: libwebsockets in one thread. It reads requests, answers what concerns a client alone, hands the rest to the
 // runner, and writes the newest moment to each client that has taken the last one. A client that does not read keeps its socket full
 // and is not asked again; the others do not wait for it. SPDX-License-Identifier: Apache-2.0
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/system/system.h"
 #include "studio/exchange.h"
 #include "studio/studio.h"
@@ -47,7 +47,7 @@ static bool hex_token(char token[TH_STUDIO_TOKEN]) {
     return true;
 }
 
-// Takes the same time however much of it was right.
+// Takes the same time however many characters match.
 static bool same_token(const char *given, const char *token) {
     if (strlen(given) != TH_STUDIO_TOKEN - 1) return false;
     unsigned different = 0;
@@ -408,9 +408,7 @@ void th_studio_server_destroy(th_studio_server *server) {
     free(server);
 }
 
-// ---- the page, one file made from studio/
-
-// The page of the studio, one file made from studio/ and put into the program as it is.
+// ---- the page of the studio, one file made from studio/ and put into the program as it is
 
 #ifndef TH_STUDIO_PAGE_FILE
 #define TH_STUDIO_PAGE_FILE "/dev/null"

@@ -1,7 +1,7 @@
 // Scenes of the experiments at doors, and runs of them. SPDX-License-Identifier: Apache-2.0
 #include "validate/doors.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "observe/density.h"
 #include "observe/walkers.h"
 #include "record/moment.h"

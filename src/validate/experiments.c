@@ -1,7 +1,7 @@
 // The list of experiments, their results, and runs side by side. SPDX-License-Identifier: Apache-2.0
 #include "validate/experiments.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/pool.h"
 #include "report/report.h"
 #include <math.h>

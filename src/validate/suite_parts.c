@@ -1,7 +1,7 @@
 // Cases, people and samples of the verification tests. SPDX-License-Identifier: Apache-2.0
 #include "validate/suite_parts.h"
-#include "core/array.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/statistics.h"
 #include "draw/plan_drawing.h"
 #include "throng/scene_view.h"

@@ -4,7 +4,7 @@
 #include "formula/random.h"
 #include "plan/plan.h"
 #include "state/nearest.h"
-#include "state/share.h"
+#include "state/world.h"
 #include "world/world.h"
 #include <assert.h>
 

@@ -5,7 +5,6 @@
 #include "plan/plan.h"
 #include "scene/decode.h"
 #include "scene/scene.h"
-#include "scene/source_map.h"
 #include "space/rooms.h"
 #include "space/walls.h"
 #include "throng/model.h"

@@ -3,7 +3,7 @@
 #include "core/parallel.h"
 #include "core/system/system.h"
 #include "state/device.h"
-#include "state/share.h"
+#include "state/world.h"
 #include "world/world.h"
 
 // Runs the models of a stage in use, one after the other; each handles its own agents.

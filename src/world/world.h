@@ -42,7 +42,7 @@ void th_step_off_walls(th_world *world, uint32_t i);
 // measure.c: the scene's name and length for one of the lines people are counted at (world->lines).
 void th_name_line(th_world *world, int line);
 
-// statistics.c: overlaps now, and the independent check that no agent stands in a solid.
+// measure.c: overlaps now, and the independent check that no agent stands in a solid.
 void th_sample_overlaps(th_world *world, th_statistics *statistics);
 uint64_t th_count_in_solids(const th_world *world);
 
@@ -63,7 +63,7 @@ void th_snapshot_seal(void *memory);
 bool th_is_compiled(const void *bytes, size_t size);
 void th_compiled_seal(void *bytes, size_t size);
 
-// ---- the field list, fields.c
+// ---- the field list, views.c
 
 // The array of a field, untyped; every element is four bytes.
 // Numbers from TH_FIELD_COUNT on are the fields of the world's models.

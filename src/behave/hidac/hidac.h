@@ -3,7 +3,7 @@
 // (PAB07). Neither prints equations; what is chosen and why: docs/models/hidac.md. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_H
 #define TH_BEHAVE_HIDAC_H
-#include "formula/common.h"
+#include "core/device.h"
 #include "formula/params.h"
 #include "formula/random.h"
 #include "formula/vec.h"

@@ -4,7 +4,7 @@
 #include "move/orca/orca.h"
 #include "state/influences.h"
 #include "state/nearest.h"
-#include "state/share.h"
+#include "state/world.h"
 #include <assert.h>
 #include <string.h>
 

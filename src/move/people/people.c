@@ -1,7 +1,7 @@
 // People as measured: the loop over people. Cost O(people x neighbours within 3 m). SPDX-License-Identifier: Apache-2.0
 #include "move/people/people.h"
 #include "state/influences.h"
-#include "state/share.h"
+#include "state/world.h"
 
 enum {
     WAYS = 16, // directions, filled up with the last

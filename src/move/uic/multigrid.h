@@ -1,8 +1,8 @@
 // Inside the pressure solver (lcp.h): multigrid. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_MULTIGRID_H
 #define TH_MOVE_UIC_MULTIGRID_H
+#include "core/device.h"
 #include "core/parallel.h"
-#include "formula/common.h"
 #include "move/uic/lcp.h"
 #include <math.h>
 

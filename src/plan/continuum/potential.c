@@ -6,7 +6,7 @@
 // Buckets (Tsitsiklis 1995; Yatziv, Bartesaghi, Sapiro 2006) are narrower than the cheapest face. Within one the order is
 // any, and a node that a later one lowers is taken again, so that the result is the same up to SETTLED. O(n).
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/continuum/potential.h"
+#include "plan/continuum/continuum.h"
 
 // A change smaller than this share is not passed on: a few roundings. [-]
 static const float SETTLED = 1e-6f;

@@ -1,7 +1,7 @@
 // State of the continuum planner in a world, for its own files. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_STATE_H
 #define TH_PLAN_CONTINUUM_STATE_H
-#include "plan/continuum/potential.h"
+#include "plan/continuum/continuum.h"
 #include "state/world.h"
 
 enum { TH_SOLVER_MAX = 64 };

@@ -3,11 +3,24 @@
 // path, J. Stat. Mech. 2009; here the delay comes from Weidmann's speeds). What the crowd was when it was
 // looked at is a byte per node; snapshots keep it, and with it fields come out the same, bit by bit.
 // Cost: half a microsecond per node and target, once a second. SPDX-License-Identifier: Apache-2.0
-#include "plan/field/quickest.h"
+#include "formula/params.h"
+#include "formula/weidmann.h"
+#include "plan/field/field.h"
 #include "plan/plan.h"
 #include "plan/prepared.h"
 #include "state/device.h"
 #include <string.h>
+
+// X(name, default, min, max, "unit", "source", "doc")
+#define TH_FIELD_PLAN_PARAMS(X)                                                                   \
+    X(crowd_weight, 0, 0, 1, "-", "Kretz 2009, the quickest path; 0: the shortest way, as ever",  \
+      "1: ways are the quickest through the crowd as it stands, looked at once a second; groups " \
+      "that "                                                                                     \
+      "share a goal share the largest weight")
+
+typedef struct th_field_plan_params {
+    TH_FIELD_PLAN_PARAMS(TH_PARAM_MEMBER)
+} th_field_plan_params;
 
 static const float INTERVAL = 1.0f; // [s] how often people look; as the arc of DenseSense
 // How far around themselves people count, as the deviation of a Gaussian: the crowd ahead is to be seen, not

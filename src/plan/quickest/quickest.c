@@ -4,7 +4,7 @@
 #include "core/parallel.h"
 #include "plan/plan.h"
 #include "plan/quickest/state.h"
-#include "state/share.h"
+#include "state/world.h"
 #include <string.h>
 
 // Nodes as far apart as agents count around themselves [m], closer in small scenes where they cost nothing, and so close that

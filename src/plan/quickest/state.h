@@ -1,10 +1,10 @@
-// What the planner `quickest` keeps in a world, and what it does with one agent: for its own files, host and device.
+// State of the planner `quickest` in a world, and its rules for one agent: for its own files, host and device.
 //
 // Every TH_QUICKEST_INTERVAL the crowd is counted on a lattice, and the travel time to every goal in use is solved again,
 // some nodes in every step. Until a field is first solved agents follow the distance field. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_QUICKEST_STATE_H
 #define TH_PLAN_QUICKEST_STATE_H
-#include "plan/continuum/potential.h"
+#include "plan/continuum/continuum.h"
 #include "plan/preferred.h"
 #include "plan/quickest/quickest.h"
 
@@ -21,7 +21,7 @@ enum {
 // With 1.5 s streams are seen past corners that they have still to turn at, and crowd there. [s]
 #define TH_QUICKEST_AHEAD 0.8f
 
-// What agents add to a node, in parts of TH_QUICKEST_ONE: whole numbers, so that their order does not matter.
+// The sums of agents at a node, in parts of TH_QUICKEST_ONE: whole numbers, so that their order does not matter.
 enum { TH_QUICKEST_ONE = 1 << 16 };
 typedef struct th_crowd_sums {
     uint32_t people, flow_x, flow_y;
@@ -200,7 +200,7 @@ TH_BOTH static inline bool th_quick_sees(const th_scene *scene, const th_walls *
     return th_length2(th_sub(q, p)) <= sight * sight && th_clear_path(walls, level, p, q);
 }
 
-// What an agent has in mind when it chooses.
+// The knowledge with which an agent chooses.
 typedef struct th_quick_mind {
     int present;    // the goal chosen so far, which another must beat by the inertia; -1: none
     uint32_t left;  // bits of goals that it went away from: it does not go back unseen
