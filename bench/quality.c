@@ -437,7 +437,7 @@ static void finish(th_world *world, const look *l, const sums *s, th_quality *q)
     tell_who(l, th_scene_view_of(th_world_scene(world)), q);
 }
 
-// Whether to end the run because all agents are stuck; asked once a second, answered once a minute.
+// Are all agents stuck, so that the run may end? Asked once a second, answered once a minute.
 static bool is_stuck(minute *m, const look *l, const th_statistics *now, double last,
                      bool *complete) {
     if (now->time - m->time < 60) return false;

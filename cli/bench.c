@@ -1,4 +1,4 @@
-// throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
+// throng bench: measures speed, memory and the crowd's behaviour. SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.h"
 #include "cli/terminal.h"
 #include "core/system/system.h"

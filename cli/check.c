@@ -1,4 +1,4 @@
-// throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
+// throng check: checks a scene and prints its contents. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "throng/findings.h"
 #include "throng/rooms.h"

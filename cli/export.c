@@ -166,7 +166,7 @@ static void put_base64(th_file_writer *file, const unsigned char *bytes, size_t 
     th_file_put(file, line, used);
 }
 
-// Where the recording goes into the page: before its last </body>.
+// The place of the recording in the page: before its last </body>.
 static size_t place_in_page(void) {
     static const char end[] = "</body>";
     size_t size = th_studio_page_size();

@@ -1,4 +1,4 @@
-// throng info: what is in a trajectory file. SPDX-License-Identifier: Apache-2.0
+// throng info: prints the contents of a trajectory file. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "core/geometry.h"
 #include "throng/record.h"

@@ -153,7 +153,7 @@ static th_plan_influence *take_bodies(th_world *world, const th_moment *crowd, i
     return all;
 }
 
-// Where agents that watch a place of interest look. NULL: no memory.
+// Directions of agents that watch a place of interest. NULL: no memory.
 static th_vec2 *take_watched(th_world *world) {
     const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     int count = th_world_agent_count(world);

@@ -1,4 +1,4 @@
-// throng status: how far the runs of a folder are, seen from any machine. SPDX-License-Identifier: Apache-2.0
+// throng status: progress of the runs of a folder, from any machine. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include <dirent.h>
 #include <inttypes.h>

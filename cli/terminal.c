@@ -163,7 +163,7 @@ void th_reached(const char *point) { th_system_reached(point); }
 // A terminal is refreshed as often as an eye follows; a log file gets a line as rarely as a reader wants.
 static const double TERMINAL_INTERVAL = 0.2, LOG_INTERVAL = 5.0; // [s] of wall clock
 
-enum { TELLING_COUNT = 20 };           // people gone before a rate is worth telling
+enum { TELLING_COUNT = 20 };           // departures before a rate is shown
 static const double RATE_INTERVAL = 5; // [s] simulated; shorter ones see single people
 
 th_progress th_progress_start(bool shown, double end_time) {

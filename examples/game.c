@@ -1,5 +1,5 @@
-// A game's loop: a square full of people, a tram that drives through, a player who walks and pushes, and what a game asks
-// between two steps. SPDX-License-Identifier: Apache-2.0
+// A game's loop: a square full of people, a tram that drives through, a player that walks and pushes, and what a game
+// asks between two steps. SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <string.h>
 #include <throng/ask.h>

@@ -75,7 +75,8 @@ static void every_run_is_taken_once(void **state) {
 static void the_first_result_stays(void **state) {
     fixture *f = *state;
     size_t size = 0;
-    assert_int_equal(th_crew_keep(f->a, 0, "first", 5, NULL), TH_NO_FILE); // nobody made its shard
+    assert_int_equal(th_crew_keep(f->a, 0, "first", 5, NULL),
+                     TH_NO_FILE); // no process made its shard
     int run = th_crew_take(f->a);
     assert_int_equal(th_crew_keep(f->a, run, "first", 5, NULL), TH_OK);
     assert_int_equal(th_crew_keep(f->b, run, "second", 6, NULL), TH_OK);
@@ -175,7 +176,7 @@ static void a_beat_that_stands_still(void **state) {
     assert_holds(f->p.last.out, "its beat stood still");
 }
 
-// Nobody waits for a task whose beat is young.
+// No task waits for one whose beat is young.
 static void the_living_are_not_waited_for(void **state) {
     fixture *f = *state;
     static const atomic_bool never;

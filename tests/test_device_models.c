@@ -228,7 +228,7 @@ static void both_uncertainties(void **state) {
     step_and_end(pair_at(both, false), 2 * STEPS, FORCE_STEP, "undecided and interest");
 }
 
-// Planners that weigh ways lead people with minds there, too, who know the way; the others go from door to door.
+// Planners that weigh ways lead agents with minds there, too, if they know the way; the others go from door to door.
 static void planners_under_minds(void **state) {
     (void)state;
     static const char *const plans[] = {"guided", "continuum"};

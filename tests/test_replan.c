@@ -218,7 +218,7 @@ static void forged_snapshots_are_refused_or_go_on(void **state) {
     th_scene_destroy(scene);
 }
 
-// So that nobody waits when one agent is sent to a point.
+// So that no agent waits when one is sent to a point.
 static void worlds_that_follow_have_a_road_map(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({

@@ -134,7 +134,7 @@ static void wrong_orders_are_errors(void **state) {
     th_scene_destroy(scene);
 }
 
-// Whose behaviour decides where they go.
+// Agents of a behaviour that decides where they go.
 static void minds_are_not_ordered_about(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-// How much it matters. Note: a result may be read differently; caution: it may be wrong; danger: people may be hurt.
+// Severity. Note: a result may be read differently; caution: it may be wrong; danger: people may be hurt.
 typedef enum th_severity { TH_SEVERITY_NOTE, TH_SEVERITY_CAUTION, TH_SEVERITY_DANGER } th_severity;
 
 // X(NAME, name, severity, what). In the order of the list within a severity.

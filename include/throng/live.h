@@ -95,7 +95,7 @@ TH_API const void *th_world_stored(th_world *world, int field, int *count);
 // th_world_statistics without the overlaps of now (zeros), which are most of its work: this costs nothing.
 TH_API th_statistics th_world_counts(const th_world *world);
 
-// Whether a door of the scene stands open now; false where there is no such door.
+// Does a door of the scene stand open now? False where there is no such door.
 TH_API bool th_world_door_open(const th_world *world, int door);
 
 #ifdef __cplusplus

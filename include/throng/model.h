@@ -146,13 +146,14 @@ typedef struct th_body_rules {
     // Half the depth of a body against its radius: how near the centre comes to a wall, for agents that turn their
     // shoulders. (0, 1], default 1.
     float depth;
-    // How far an agent that stands on purpose gives way, against 0.5 of those that walk. (0, 0.5], default 0.5.
+    // Share of an overlap by which an agent that stands on purpose gives way; walking agents have 0.5. (0, 0.5],
+    // default 0.5.
     float standing_yield;
     // The width beyond the body that an agent needs to pass a gap; planners avoid narrower gaps. [m] 0 to 1,
     // default 0.
     float gap_clearance;
-    // How far from others a source places newcomers at least: in sums of the two radii, 1 to 10, default 1, and in metres,
-    // 0 to 10, default 0.
+    // Least distance from others at which a source places newcomers: in sums of the two radii, 1 to 10, default 1, and
+    // in metres, 0 to 10, default 0.
     float newcomer_bodies, newcomer_metres;
     bool
         falls; // agents may fall (TH_PHASE_FALLEN) or lie from the beginning; reports then count them. Default no
@@ -267,7 +268,7 @@ typedef struct th_model {
     // but scripted bodies.
     th_agent_fn *agent;
     th_sight sight;
-    // Where the sight depends on the parameters of a group: changes it, the same way for the same values. May be NULL.
+    // Changes the sight by the parameters of a group, the same way for the same values. May be NULL.
     void (*look)(const float *params, th_sight *sight);
     // With `agent`: called once in every step before the first agent is asked, on one thread, when the preferred
     // velocities are known; for what is worked out for all of them at once. May be NULL.
@@ -332,8 +333,8 @@ typedef struct th_model {
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
     // parameter that it is about.
     const char *(*check)(const float *params, int *param);
-    // What of a group's values has no effect in a scene, for th_scene_doubts: writes one sentence that names the value, the
-    // reason and the cure, without a full stop. False: nothing to tell. May be NULL.
+    // Finds a value of a group that has no effect in a scene, for th_scene_doubts: writes one sentence that names the
+    // value, the reason and the cure, without a full stop. False: nothing to tell. May be NULL.
     bool (*idle)(const th_scene *scene, int group, const float *params, char *text, size_t size);
     // After a parameter of a group was set in a running world: what the model drew from the values of `before` and keeps of
     // the group's agents is drawn anew, so that the change acts on them and not on newcomers alone. NULL: a step reads all

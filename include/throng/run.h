@@ -201,7 +201,7 @@ typedef struct th_runs_point {
 // Points that are complete so far.
 TH_RUN_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
 
-// ---- how far a folder is, seen by anybody who can read it
+// ---- progress of a folder, for any process that can read it
 
 // A run that a process has, or that was given up after ten had died of it.
 typedef struct th_runs_holder {

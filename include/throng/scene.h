@@ -63,8 +63,8 @@ typedef struct th_zone_def {
     const char *level;
     th_shape area;
     double speed; // factor on the preferred speed [-] (0, 2] default 1
-    // How much people would rather not be here, for plans that heed it (`heeds` of th_model) [-] 0 .. 1000 default 0: at 1 and the usual
-    // weights a second here is as bad as two elsewhere.
+    // How strongly people avoid the place, for plans that heed it (`heeds` of th_model) [-] 0 .. 1000 default 0: at 1
+    // and the usual weights a second here is as bad as two elsewhere.
     double discomfort;
     // Id of the goal whose people feel the discomfort, for plans that tell people apart by goal; NULL: all people.
     const char *to;

@@ -3,7 +3,7 @@
 //
 //     logs/                   what each task of a scheduler said
 //     work/about.json         seconds between two beats
-//     work/tasks/ID           who a task is: machine, process, scheduler's number (JSON)
+//     work/tasks/ID           identity of a task: machine, process, scheduler's number (JSON)
 //     work/tasks/ID.beat      a number that the task changes at every beat
 //     work/tasks/ID.end       the task has left, or was found dead; a link whose target says why
 //     work/00012/12345.2      run 12345, second attempt: a symbolic link to the ID of its task

@@ -120,7 +120,7 @@ th_result th_world_add_body(th_world *world, const th_body_def *def, int *number
     if (b == TH_BODY_MAX)
         return th_fail(error, TH_FULL, "", "all %d bodies are in use; remove one first",
                        (int)TH_BODY_MAX);
-    result = th_plan_world_reserve(world, error); // for the day it is parked
+    result = th_plan_world_reserve(world, error); // used once it is parked
     if (result != TH_OK) return result;
     for (int k = 0; k < body.corner_count; ++k)
         body.reach = th_max(body.reach, th_length(body.corners[k]));

@@ -139,7 +139,7 @@ TH_BOTH static inline uint64_t th_bodies_carry(th_world *world, uint32_t i) {
     return cornered;
 }
 
-// What the body will pass, across its way: `left` and `right` of its origin, and how far its front is ahead [m].
+// The lane that the body will pass: `left` and `right` of its origin, and how far its front is ahead [m].
 typedef struct th_body_lane {
     th_vec2 along;
     float speed, left, right, front, rear;

@@ -28,14 +28,14 @@ TH_BOTH static inline int th_contact_pair_passes_of(const th_world *world, uint3
     return state->separates_pairs ? 0 : state->body.separation_passes;
 }
 
-// No person runs 10 m/s; a model that says so has blown up. Scenes may ask for it all the same, with a speed of up to 10 m/s
-// in a zone of factor 2: then a quarter more than that is allowed.
+// No person runs 10 m/s; a model with that speed has blown up. Scenes may ask for it all the same, with a speed of up to
+// 10 m/s in a zone of factor 2: then a quarter more than that is allowed.
 TH_BOTH static inline float th_contact_top_speed(float preferred) {
     return th_clamp(2.5f * preferred, 10.0f, 25.0f);
 }
 
-// Replaces what is not finite by the old state, and limits the step to what the index can stand. Returns the
-// square of how far the person goes.
+// Replaces values that are not finite by the old state, and limits the step to the reach of the index. Returns the
+// squared length of the agent's step.
 TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int *repairs) {
     const th_agents *agents = &world->agents;
     if (agents->phase[i] == TH_PHASE_FALLEN) { // no model moves them
@@ -152,9 +152,8 @@ TH_BOTH static inline void th_contact_add_linked_pushes(const th_world *world,
     for (int k = 0; k < count; ++k) th_contact_add_push_of(world, walls, now, i, found[k], push);
 }
 
-// Does i look for contacts in this pass? Who had one is remembered: only they are looked at again in the next
-// pass, so a loose crowd pays for one pass. An agent first touched by a neighbour's push is dealt with in the next
-// step.
+// Does i look for contacts in this pass? After the first pass only agents that had a contact do, so a loose crowd pays
+// for one pass. An agent first touched by a neighbour's push is dealt with in the next step.
 TH_BOTH static inline bool th_contact_looks(const th_world *world, const th_separation *now,
                                             uint32_t i) {
     const th_agents *agents = &world->agents;

@@ -27,7 +27,7 @@ void th_file_put(th_file_writer *writer, const void *bytes, size_t size);
 // Puts the new content in place. TH_NO_FILE with the file's name, the cause and what to do. Every
 // th_file_begin needs one th_file_end or th_file_discard.
 th_result th_file_end(th_file_writer *writer, th_durability durability, th_error *error);
-// Gives the new content up; the old file stays.
+// Drops the new content; the old file stays.
 void th_file_discard(th_file_writer *writer);
 
 // All of it at once.
@@ -41,7 +41,7 @@ char *th_file_content(const char *path, size_t *size, th_error *error);
 // TH_NO_FILE where a folder, a pipe, a device or a file of /proc has the name, or nothing that can be read.
 th_result th_file_check_plain(const char *path, th_error *error);
 
-// Where a scene's linked files are looked for, and whether they may lie elsewhere too.
+// The folder of a scene's linked files, and permission to read others.
 typedef struct th_link_scope {
     const char *folder; // names are relative to it; NULL: the current one
     bool anywhere;      // false: only files in it and below it

@@ -41,7 +41,7 @@ static inline void th_front_put(th_front *front, int at, th_front_entry entry) {
     front->place[entry.node] = at + 1;
 }
 
-// Takes note of a shorter way to an unsettled node.
+// Records a shorter way to an unsettled node.
 static inline void th_front_offer(th_front *front, float *distance, int node, float value) {
     if (front->place[node] < 0 || !(value < distance[node])) return;
     distance[node] = value;

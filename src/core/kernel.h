@@ -25,7 +25,7 @@
 #define TH_ALONE 2.0f          // [m]; at 0.3 /m2, where crowds begin, 98 % have a neighbour nearer
 #define TH_ALONE_DENSITY 0.08f // [1/m2] below level A of HCM (0.083) and of Fruin (0.31)
 
-// Where the floor is. Constant once made: several threads may use it, each with work space of its own.
+// The floor of a level. Constant once made: several threads may use it, each with work space of its own.
 typedef struct th_kernel {
     int level;
     float min_x, min_y, cell; // lower left corner, relative to the scene origin [m]

@@ -21,7 +21,7 @@
 #define TH_ON_GPU
 #endif
 
-// In front of a loop that shall stay one: unrolled, it would take more registers than it saves time.
+// Keeps a loop from being unrolled, which would cost more in registers than it gains.
 #ifdef __CUDACC__
 #define TH_ROLLED _Pragma("unroll 1")
 #define TH_UNROLLED _Pragma("unroll") // an array that is to lie in registers wants constant indices

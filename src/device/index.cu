@@ -7,7 +7,7 @@
 #endif
 
 // ---- running sums over the cells
-// How many cells there are only the device knows: on an open plane the crowd's box decides, and there may be sixteen times
+// Only the device knows the number of cells: on an open plane the crowd's box decides, and there may be sixteen times
 // as many as it takes, so no kernel goes over all that could be.
 
 namespace th {

@@ -137,7 +137,7 @@ void find_most_of(int bound, size_t bytes, Count count, uint32_t *most, Find fin
         find_few_kernel<<<few_blocks(bound), THREADS, THREADS * bytes>>>(count, find, most);
 }
 
-// Those i in 0 .. count for whom `chosen`, into `list`, in any order; *length, 0 before, says how many.
+// Lists the i in 0 .. count that are `chosen`, in any order; *length, 0 before, counts them.
 template <class Chosen>
 __global__ void __launch_bounds__(THREADS)
     list_kernel(Chosen chosen, int count, int each, uint32_t *list, uint32_t *length) {

@@ -78,9 +78,7 @@ void th_substep_run(th_world *world, const th_substep_walk *walk) {
     }
 }
 
-// ---- room ahead
-
-// Influences that the speed models share: the room ahead and the velocity it leaves.
+// ---- influences that the speed models share: the room ahead and the velocity it leaves
 
 void th_headway_tell(const th_world *world, const th_substep *step, const th_walls *walls,
                      uint32_t self, th_vec2 e, float time_gap, th_influences *all) {

@@ -134,8 +134,8 @@ TH_FORMULA bool th_near_portion(th_near *near, th_portion *portion) {
     return true;
 }
 
-// Which neighbours an agent sees is decided once per step, where every agent stood when it began. What that leaves to
-// do in the sub-steps lies in agents.around, which the index stage is done with.
+// Which neighbours an agent sees is decided once per step, where every agent stood when it began. The result for the
+// sub-steps lies in agents.around, which the index stage no longer uses.
 enum { TH_AROUND_HIDDEN = 1, TH_AROUND_LINKED = 2 };
 enum { TH_LINKED_MAX = 64 }; // most people felt across links, the nearest
 
@@ -224,7 +224,7 @@ TH_BOTH static inline bool th_hidden(const th_world *world, const th_walls *wall
                                    NULL) >= 0;
 }
 
-// Drops those of the list whom a wall hides from i; the others keep their order. Returns their number.
+// Removes the agents of the list that a wall hides from i; the others keep their order. Returns how many are left.
 TH_BOTH static inline int th_drop_hidden(const th_world *world, const th_walls *walls, uint32_t i,
                                          uint32_t *list, int count) {
     int kept = 0;

@@ -363,7 +363,7 @@ double th_gaussian_share(const th_rings *rings, double x, double y, double sigma
     return fmin(fmax(share, 0.0), 1.0);
 }
 
-// Whether the whole of a Gaussian lies on the ground: nothing of it has to be put back.
+// Does the whole Gaussian lie on the ground, so that no part has to be put back?
 static bool walls_far(const th_free_ground *ground, double x, double y, double reach) {
     const th_point box[4] = {{x - reach, y - reach},
                              {x + reach, y - reach},

@@ -1,4 +1,4 @@
-// Many runs of one scene: what an engineer asks of a sample. Runs are added in seed order, so the
+// Statistics over many runs of one scene. Runs are added in seed order, so the
 // numbers do not depend on how many ran side by side. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_ENSEMBLE_H
 #define TH_OBSERVE_ENSEMBLE_H
@@ -21,7 +21,7 @@ double th_counter_peak_flow(const th_observation *observation, const th_counter 
 typedef struct th_run_summary {
     uint64_t seed, hash;
     double egress_time;                // [s] NaN: not empty at the end
-    double p95_time;                   // when 95 % of those who ever came had left [s] NaN: never
+    double p95_time;                   // when 95 % of all people had left [s] NaN: never
     double mean_jam_time, max_density; // [s] per person; [1/m2] highest map cell
     double largest_overlap;            // [m]
     double max_pressure;       // [m2/s] highest map cell, TH_GRID_PRESSURE; NaN: no model has one

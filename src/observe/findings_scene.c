@@ -443,7 +443,7 @@ static bool leads_to_goal(const th_scene_view *scene, const th_group *group, int
     return false;
 }
 
-// What the smallest people that go there need between walls [m]; 0: no group goes there.
+// Width that the smallest people of the goal need between walls [m]; 0: no group goes there.
 static double needed_at(const th_scene_view *scene, int goal) {
     double needed = HUGE_VAL;
     for (int g = 0; g < scene->group_count; ++g)
@@ -452,7 +452,8 @@ static double needed_at(const th_scene_view *scene, int goal) {
     return isfinite(needed) ? needed : 0;
 }
 
-// Where walls cross a goal line or end on it: ways along it [m], from 0 to its length. How many.
+// The places at which walls cross a goal line or end on it: ways along it [m], from 0 to its length. Returns their
+// number.
 static int find_cuts(const th_scene_view *scene, const th_line *line, double *cuts) {
     const double touches = 0.01; // [m] as doors reach a wall
     double x = (double)(line->b.x - line->a.x), y = (double)(line->b.y - line->a.y);

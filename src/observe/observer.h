@@ -58,7 +58,7 @@ enum { TH_LOADS = 3 };
 #define TH_LOAD_TIMES \
     { 10.0f, 60.0f, 5.0f }
 
-// ---- what tells of the model rather than of the crowd
+// ---- bounds that judge the model, not the crowd
 
 // More than any door lets through in experiments with people (docs/reports.md), over a window. [1/(m s)], [s]
 #define TH_TOO_MUCH_FLOW 2.5
@@ -181,7 +181,7 @@ typedef struct th_left_behind {
     th_phase phase;
 } th_left_behind;
 
-// When there was any of something: the first and the last sample [s]; NaN: never.
+// The first and the last sample at which something occurred [s]; NaN: never.
 typedef struct th_span {
     double from, to;
 } th_span;

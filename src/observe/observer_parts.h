@@ -73,7 +73,7 @@ void th_people_find_lost(th_observer *observer, const th_moment *moment, double 
 void th_people_finish(th_observer *observer, const th_moment *moment, double time);
 bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); // false: no memory
 
-// ---- what people were exposed to. observer_people.c
+// ---- exposure of people. observer_people.c
 // All people at a sample, after the maps were taken. False: no memory.
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
                         double time);

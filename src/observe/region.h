@@ -51,7 +51,7 @@ typedef struct th_edges {
 } th_edges;
 bool th_edges_make(const th_rings *rings, th_edges *edges); // false: no memory
 void th_edges_release(th_edges *edges);
-// Whether any edge runs through the inside of a convex counter-clockwise polygon.
+// Does any edge run through the inside of a convex counter-clockwise polygon?
 bool th_edges_cross(const th_edges *edges, const th_point *corners, int count);
 
 // ---- Voronoi cells: the ground nearer to a person than to all others, without regard to walls

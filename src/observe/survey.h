@@ -170,7 +170,7 @@ th_survey_pressure th_survey_pressure_of(const th_survey *survey, int area);
 // Per person; NaN without people.
 typedef struct th_survey_people {
     double wait_time, jam_time; // [s]
-    double path_ratio;          // of those who got anywhere
+    double path_ratio;          // of people that moved
 } th_survey_people;
 th_survey_people th_survey_people_of(const th_survey *survey);
 #endif

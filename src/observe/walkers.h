@@ -29,7 +29,7 @@ th_result th_motion_next(th_motion *motion, th_moment *moment, th_error *error);
 void th_motion_rewind(th_motion *motion);
 void th_motion_close(th_motion *motion);
 
-// Whether two places are too far apart for one person in that time [m], [s]: an id used again, or the seam of
+// Are two places too far apart for one person in that time [m], [s]: an id used again, or the seam of
 // a periodic corridor. Velocities, ways and crossings begin anew there.
 bool th_is_jump(double dx, double dy, double time);
 

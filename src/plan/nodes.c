@@ -10,7 +10,7 @@ static const double SPACING_MIN = 0.05; // [m]
 static const double GAP_NODES = 2.5;    // nodes across the narrowest door or goal line
 enum { NODES_MAX = 8000000 };           // 32 MB per target
 // Nodes times targets: 120 MB, and about 4 s of one core to solve; beyond it the lattice is coarser than wanted, which
-// `check` and a run's warnings tell. More would let a scene of some kilobytes take more than its five seconds.
+// `check` and a run's warnings tell. With more, a scene of some kilobytes would take more than five seconds to load.
 static const double VALUES_MAX = 3e7;
 static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
 // Within this of a wall (a body radius [m]) the ground costs up to TH_CLEARANCE_COST more: no agent's

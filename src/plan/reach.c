@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 enum { SAMPLES = 400 };
-// A closet cut off at the edge of an area is the drawing's business; a tenth of the people is not.
+// A closet cut off at the edge of an area is allowed; a tenth of the people cut off is not.
 static const float STRANDED_SHARE = 0.1f;
 
 typedef struct th_reach {
@@ -243,7 +243,7 @@ th_result th_plan_check_reach(const th_scene *scene, th_error *error) {
     return check_with_doors_open(scene, error);
 }
 
-// Without memory nothing is said.
+// Without memory the check is skipped.
 static bool has_way(const th_scene *scene, const th_group *group, int size) {
     open_doors doors;
     bool good = true;

@@ -151,9 +151,7 @@ double th_text_number(const char *text, const char **end);
 void th_text_encode(char *word, size_t size, const char *id);
 void th_text_decode(char *id, size_t size, const char *word);
 
-// ---- parts of the recorder
-
-// The parts of the recorder (throng/record.h) that are tested by themselves.
+// ---- parts of the recorder (throng/record.h) that are tested by themselves
 
 // ---- a bounded queue between one producer thread and one consumer thread
 // It hands over the numbers of slots in a ring; the slots themselves belong to the owner. Only the thread that holds a

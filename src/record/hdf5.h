@@ -43,7 +43,7 @@ typedef struct th_hdf5_voice {
 } th_hdf5_voice;
 th_hdf5_voice th_hdf5_hush(void);
 void th_hdf5_speak_again(th_hdf5_voice voice);
-// Says what was tried and what HDF5 itself thinks about it.
+// Fails with what was tried and HDF5's own message.
 th_result th_hdf5_fail(th_error *error, const char *path, const char *what);
 
 // hdf5_read.c: fills the info, without a frame rate where there is none, and the th_row_table that is the state. Only

@@ -177,7 +177,7 @@ static th_result put_geometry_box(sqlite3 *db, const char *path, const th_trajec
     return put_box(db, path, box, error);
 }
 
-// Any unique number will do; this one is the same in every run.
+// Any unique number works; this one is the same in every run.
 static int64_t hash_of(int level, const char *wkt) {
     uint64_t hash = (uint64_t)level;
     for (const char *at = wkt; *at; ++at) hash = th_hash_add(hash, (unsigned char)*at);

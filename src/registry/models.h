@@ -41,9 +41,7 @@ typedef enum th_model_id {
         TH_BUILT_IN_MODELS
 } th_model_id;
 
-// ---- asking for models
-
-// The table of models: what the engine asks of it beyond throng/model.h.
+// ---- the table of models: what the engine asks of it beyond throng/model.h
 
 // Takes back what was registered after the first `count` models.
 void th_models_forget(int count);

@@ -1,6 +1,5 @@
 // The table of models: those of models.h, then those that a program registers. It lies below the scene, which names
-// models; the models' descriptions, which it points to, are all it knows of the rooms above.
-// SPDX-License-Identifier: Apache-2.0
+// models; of the folders above it knows only the models' descriptions. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/file.h"
 #include "core/system/system.h"
@@ -280,7 +279,7 @@ static th_result check_names(const th_model *model, const th_section_info *secti
     return TH_OK;
 }
 
-// Does what a section says of its keys name keys of the right kind?
+// Do the keys that a section names (its width, its reach) exist, with the right kind?
 static th_result check_roles(const th_model *model, const th_section_info *section,
                              th_error *error) {
     const char *widths[] = {section->width_key, section->reach_key};
@@ -473,9 +472,7 @@ void th_models_forget(int count) {
     model_count = count;
 }
 
-// ---- plugins
-
-// Models in a shared library, loaded at run time.
+// ---- plugins: models in a shared library, loaded at run time
 
 // Libraries that have registered their models. They stay loaded: the table of models points into them.
 static void *loaded[TH_MODEL_MAX];

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// ---- density and speed
-
-// Figures of maps: densities, congestion, speed.
+// ---- maps of density, congestion and speed
 
 static const double KEY = 160; // room for the key at the right [units]
 
@@ -230,10 +228,7 @@ void th_figure_speed_caption(th_text *text, const th_figure_data *data) {
                 "colour.");
 }
 
-// ---- pressure, loads and exposure
-
-// Figures of danger: the model's pressure, loads on bodies, Helbing's crowd pressure (three things, three maps), time in
-// a dense crowd.
+// ---- maps of danger: pressure of the model, loads on bodies, Helbing's crowd pressure, time in a dense crowd
 
 static void add_place(th_text *text, const th_figure_data *data, th_place place) {
     if (place.level < 0) return;

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// ---- the plan with tracks
-
-// Figures over the plan: the plan itself, trajectories, people left behind.
+// ---- figures over the plan: the plan itself, trajectories, people left behind
 
 static const double KEY = 152; // room for the key at the right [units]
 
@@ -181,16 +179,14 @@ void th_figure_left_behind_caption(th_text *text, const th_figure_data *data) {
         th_text_add(text, " At most %d dots per group are drawn, an even choice.", TH_DOTS_MAX);
 }
 
-// ---- people inside over time
-
-// Figure of the evacuation curve.
+// ---- the evacuation curve
 
 static const th_colour GREY = {0.45, 0.45, 0.45};
 
-// Quantiles over the runs of the number who have left, sample by sample.
+// Quantiles over the runs of the number of people gone, sample by sample.
 typedef struct left_curves {
     int samples;
-    double highest;                     // most people who ever came in a run
+    double highest;                     // largest number of people in a run
     double *time, *low, *median, *high; // per sample
     double *memory;
 } left_curves;

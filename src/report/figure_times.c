@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// ---- times of people and runs
-
-// Figures of distributions: egress times, time lost per person.
+// ---- distributions: egress times, time lost per person
 
 static const th_colour BLACK = {0.1, 0.1, 0.1}, GREY = {0.45, 0.45, 0.45};
 

@@ -33,7 +33,7 @@ typedef struct th_figure {
     const char *why_not; // said in the page when it does not apply; NULL: not worth saying
     // Draws on a page TH_FIGURE_WIDTH wide, beginning at the top; returns the height it needs.
     double (*draw)(const th_canvas *canvas, const th_figure_data *data);
-    // How to read it.
+    // Says how to read the figure.
     void (*caption)(th_text *text, const th_figure_data *data);
 } th_figure;
 extern const th_figure th_figures[];
@@ -63,7 +63,7 @@ th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *da
                                double key);
 
 // ---- numbers that figures, sentences and tables share
-// When the share (0 .. 1) of those who ever came had left [s]; NaN: never.
+// When the share (0 .. 1) of all people had left [s]; NaN: never.
 double th_run_reach(const th_run_summary *run, double interval, double share);
 // The same as a sample over all runs.
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
@@ -132,9 +132,7 @@ double th_figure_scale_map(const th_canvas *canvas, const th_figure_data *data, 
 double th_figure_class_map(const th_canvas *canvas, const th_figure_data *data, const char *title,
                            const char *what, th_cell_value *value, const th_value_classes *classes);
 
-// ---- the page, page.c and page_results.c
-
-// The parts of the page, in the order they stand in it.
+// ---- the parts of the page in their order, page.c and page_results.c
 
 // The answer in one sentence or two, with its interval. page_results.c
 void th_page_answer(th_text *page, const th_figure_data *data);

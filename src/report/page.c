@@ -13,9 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-// ---- what was simulated
-
-// The settings: groups in words, and every value that is not the default.
+// ---- the settings: groups in words, and every value that is not the default
 
 static void add_range(th_text *text, const th_distribution *d) {
     bool low = isfinite(d->min) && d->min > -1e30, high = isfinite(d->max) && d->max < 1e30;
@@ -268,9 +266,7 @@ void th_page_differences(th_text *page, const th_figure_data *data) {
     free(list);
 }
 
-// ---- how it was measured
-
-// How things were measured and how to get the same numbers again.
+// ---- how things were measured, and how to get the same numbers again
 
 static void item(th_text *page, const char *name) { th_text_add(page, "<dt>%s</dt><dd>", name); }
 
@@ -469,9 +465,7 @@ void th_page_reproduce(th_text *page, const th_figure_data *data) {
               "hash on any number of threads.</p></section>\n");
 }
 
-// ---- the page
-
-// report.html: one file with everything in it.
+// ---- report.html: one file with everything in it
 
 static void add_head(th_text *page, const th_figure_data *data) {
     const char *name = data->scene->name;

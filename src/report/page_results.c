@@ -6,7 +6,7 @@
 
 // ---- the answer
 
-// The answer: what an engineer would say first, with the certainty that the runs support.
+// The answer that an engineer would give first, with the certainty that the runs support.
 
 static void add_people(th_text *page, double count) {
     th_text_count(page, count);
@@ -138,7 +138,7 @@ static void add_fact(th_text *page, const char *name) {
 
 static void end_fact(th_text *page) { th_text_put(page, "</dd></div>"); }
 
-// The numbers that readers ask for next.
+// Further numbers.
 static void add_facts(th_text *page, const th_figure_data *data) {
     const th_ensemble *ensemble = data->ensemble;
     const th_density_findings *found = &data->found;
@@ -205,9 +205,7 @@ void th_page_answer(th_text *page, const th_figure_data *data) {
     th_text_put(page, "</section>\n");
 }
 
-// ---- tables
-
-// Tables of results: counters, areas, runs.
+// ---- tables of counters, areas, runs
 
 static void number_cell(th_text *page, double value) {
     th_text_put(page, "<td class=\"n\">");

@@ -68,9 +68,7 @@ th_result th_report_tables(const th_report_def *def, th_error *error);
 // report.html with every figure inside, and the figures as PNG in folder/figures.
 th_result th_report_page(const th_report_def *def, th_error *error);
 
-// ---- recordings
-
-// A survey of a recording as text, tables and figures: what `throng measure` prints and writes.
+// ---- a survey of a recording as text, tables and figures: what `throng measure` prints and writes
 
 void th_survey_print(FILE *out, const char *path, const th_survey *survey);
 // measured_areas.csv, measured_lines.csv, measured_people.csv, measured.json.
@@ -106,9 +104,7 @@ void th_csv_field(FILE *file, const char *text);
 // Puts it in place. Any failure since th_table_open shows here: TH_NO_FILE with the file's name and the cause.
 th_result th_table_close(th_table_file *table, th_error *error);
 
-// ---- summaries
-
-// The results of a run, or of many: summary.json for programs, text for people.
+// ---- summaries of a run, or of many: summary.json for programs, text for people
 
 // The object itself, to be released; NULL with an error, which must not be NULL.
 json_t *th_report_summary_json(const th_report_def *def, th_error *error);

@@ -376,9 +376,7 @@ th_result th_report_summary(const th_report_def *def, th_error *error) {
     return result;
 }
 
-// ---- text for the terminal
-
-// The outcome of a run, or of many, as text for people.
+// ---- the results of a run, or of many, as text for people
 
 // The compiled scene, only for names: observations carry indices.
 #include "throng/scene_view.h"

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// ---- text
-
-// A survey as text.
+// ---- a survey as text
 
 static void print_ground(FILE *out, const th_survey *survey) {
     const th_survey_def *def = &survey->def;
@@ -161,9 +159,7 @@ void th_survey_print(FILE *out, const char *path, const th_survey *survey) {
     if (survey->stopped) fprintf(out, "stopped at %.2f s\n", survey->last_time);
 }
 
-// ---- tables
-
-// Tables of a survey.
+// ---- tables of a survey
 
 static void put_columns(th_table_file *table, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; ++i) th_table_text(table, names[i]);
@@ -406,9 +402,7 @@ th_result th_survey_tables(const char *folder, const char *path, const th_survey
     return result == TH_OK ? write_summary(folder, path, survey, error) : result;
 }
 
-// ---- figures
-
-// Figures of a survey: density and speed of areas over time, N-t curves of lines.
+// ---- figures of a survey: density and speed of areas over time, N-t curves of lines
 
 enum { AREAS_SHOWN = 6, LINES_SHOWN = 4, CHART_HEIGHT = 190 };
 

@@ -321,9 +321,7 @@ const th_figure th_sweep_figures[] = {
 };
 const int th_sweep_figure_count = sizeof th_sweep_figures / sizeof th_sweep_figures[0];
 
-// ---- table and page
-
-// sweep.csv and report.html of a sweep.
+// ---- sweep.csv and report.html of a sweep
 
 // ---- sweep.csv
 

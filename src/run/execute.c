@@ -14,7 +14,7 @@
 
 // ---- the folder
 
-// What the folder holds before the runs.
+// Writes the folder's contents that stand before the runs.
 static th_result write_folder(th_runs *runs, th_error *error) {
     th_run_folder *keep = &runs->keep;
     th_recording *recording = &keep->recording;
@@ -70,7 +70,7 @@ th_result th_runs_write(th_runs *runs, th_error *error) {
     return result;
 }
 
-// How the recording differs from what was asked.
+// Tells how the recording differs from what was asked.
 static void note_recording(th_runs *runs) {
     const th_recording *recording = &runs->keep.recording;
     if (!recording->wanted) return;
@@ -357,7 +357,7 @@ static th_result resume(th_runs *runs, th_error *error) {
 static th_result refuse_many(const th_run_folder *run, th_error *error) {
     char *command = th_run_folder_again(run);
     if (!command) return th_fail(error, TH_NO_MEMORY, "", "no memory for an advice");
-    bool fits = strlen(command) + 80 < sizeof error->message; // a command cut in half would mislead
+    bool fits = strlen(command) + 80 < sizeof error->message; // half a command would mislead
     th_result result = th_file_fail(error, run->folder.path,
                                     "several runs cannot go on where they stopped; begin again "
                                     "with\n  %s",

@@ -210,7 +210,7 @@ json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
     return tree;
 }
 
-// Where the loader would look for a linked file.
+// The path at which the loader would look for a linked file.
 static bool linked_path(const char *scene_file, const char *name, char *path, size_t size) {
     const char *slash = strrchr(scene_file, '/');
     int folder = name[0] == '/' || !slash ? 0 : (int)(slash - scene_file + 1);

@@ -24,7 +24,7 @@ typedef struct sharing {
     double *egress;   // of the runs of a point
     th_gate *gate;    // over what is above
     th_error error;   // of a worker
-    atomic_int done;  // runs whose result is known, for who watches
+    atomic_int done;  // runs whose result is known, for `watch`
     atomic_bool stop; // after an error
 } sharing;
 

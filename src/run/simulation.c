@@ -273,7 +273,7 @@ static void count_frames(const char *path, char text[48]) {
     th_trajectory_close(recording);
 }
 
-// Closes a recording that can go no further. What was committed stays.
+// Closes a recording that cannot go on. What was committed stays.
 static void give_up_recording(th_simulation *s, const th_error *cause) {
     char frames[48];
     th_error unread = {0};
@@ -349,7 +349,7 @@ static th_result step_to_end(th_simulation *s, double started, th_error *error) 
     return result;
 }
 
-// All that was seen of the run, as a checkpoint at its end: another process goes on from there, that is, it ends at once.
+// Everything observed of the run, as a checkpoint at its end; a process that resumes it ends at once.
 static th_result make_image(th_simulation *s, double started, th_error *error) {
     void *observed = NULL;
     size_t size = 0;

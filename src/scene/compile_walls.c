@@ -310,9 +310,7 @@ void th_compile_walls(th_compiler *c) {
     th_wall_builder_release(&builder);
 }
 
-// ---- chains of walls
-
-// Wall edges.
+// ---- chains of wall edges
 
 static const float VERY_WIDE = 1e30f; // [m] a gap that all agents fit through
 

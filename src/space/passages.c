@@ -20,7 +20,7 @@ typedef struct narrow_search {
     int64_t left; // work [walls looked at]
 } narrow_search;
 
-// Equal widths are common, and one of them is enough.
+// Many passages have equal widths; one of each width is enough.
 static const float NARROWER = 0.99f;
 // [walls looked at] Work of a pair of walls whose boxes are near, and of asking whether a point is on ground.
 enum { PAIR_WORK = 8, GROUND_WORK = 32 };

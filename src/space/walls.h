@@ -387,9 +387,7 @@ TH_BOTH static inline bool th_walls_none_in(const th_walls *walls, int level, co
     return true;
 }
 
-// ---- cells near goals
-
-// Cells near a goal: one look-up per person and step replaces a loop over all exits.
+// ---- cells near goals: one look-up per person and step replaces a loop over all exits
 
 // Over the box of a level's goals and TH_GOAL_NEAR around it; off the grid no goal is near.
 typedef struct th_goal_grid {

@@ -11,9 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-// ---- neighbours
-
-// Neighbours on the other side of a stair's top line.
+// ---- neighbours on the other side of a stair's top line
 
 TH_BOTH static inline bool th_crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {
     float side_p = th_dot(th_sub(p, link->a), link->up),
@@ -65,8 +63,8 @@ TH_BOTH static inline int th_linked_neighbours(const th_world *world, uint32_t i
     return count;
 }
 
-// Drops those of the list who lie on the ground; the others keep their order. Returns their number. Costs nothing where
-// no agent lies.
+// Removes agents that lie on the ground from the list; the others keep their order. Returns how many are left. Costs
+// nothing where no agent lies.
 TH_BOTH static inline int th_drop_fallen(const th_world *world, uint32_t *list, int count) {
     if (world->counters.fallen == 0) return count;
     int kept = 0;

@@ -122,7 +122,7 @@ static json_t *row_of(const th_observation *o, const th_scene_view *scene, int n
                      flows_of(o, TH_COUNT_LINE, n), areas_at(o, n), seen->points);
 }
 
-// Sends the list to all clients when it is another one.
+// Sends the list to all clients when it has changed.
 static void tell_findings(th_studio *studio, int world, th_findings *findings) {
     th_charts *c = &studio->plays[world].charts;
     json_t *list = findings ? th_findings_array(findings) : NULL;

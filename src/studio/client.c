@@ -144,9 +144,7 @@ void th_client_release(th_client *client) {
     *client = (th_client){0};
 }
 
-// ---- frames
-
-// Writing frames: the people in view, thinned and quantised.
+// ---- frames: the people in view, thinned and quantised
 
 enum { HEADS = sizeof(th_studio_head) + sizeof(th_studio_people_head) };
 _Static_assert(sizeof(th_studio_map_head) == sizeof(th_studio_people_head), "heads are alike");
@@ -475,7 +473,7 @@ static int write_newest(th_studio_post *post, void *carrier, th_client *client, 
     for (int w = 0; w < 2 && result == 0; ++w) {
         th_studio_shown shown = th_studio_look(post->exchange, w);
         if (shown.moment && shown.number != client->sent[w]) {
-            // The second world goes with the first one's turn.
+            // The second world is sent in the first one's turn.
             if (now >= next || w == 1) {
                 result = write_people(post, carrier, client, w, shown);
                 if (w == 0) client->sent_at = now;
@@ -567,7 +565,7 @@ bool th_post_receive(th_studio_post *post, th_client *client, const char *text, 
                json_pack("{s:b,s:s,s:s}", "ok", 0, "error", reason, "cure",
                          "see docs/studio-protocol.md"),
                NULL);
-        // A client that only sends nonsense and never reads gets a limited number of answers.
+        // A client that sends nonsense and never reads gets a limited number of answers.
         return client->waiting <= TH_STUDIO_BACKLOG;
     }
     th_studio_shown shown = th_studio_look(post->exchange, 0);

@@ -331,7 +331,7 @@ static void apply_numbers(json_t *described, const json_t *choice) {
     }
 }
 
-// Live changes of parameters are in the document only, so it has the last word.
+// Live changes of parameters are in the document alone, so its values are shown.
 static void apply_live_params(json_t *group, const json_t *document, int index) {
     static const char *const stages[] = {"plan", "filter", "move"};
     const json_t *element = json_array_get(json_object_get(document, "groups"), (size_t)index);

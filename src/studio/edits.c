@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- scene and models
-
-// Requests that change the running world or its document: models, doors, walls, elements of the scene; undo and redo.
+// ---- edits of the running world or its document: models, doors, walls, elements of the scene; undo and redo
 
 // ---- models
 
@@ -352,9 +350,7 @@ json_t *th_do_redo(th_studio *studio, const json_t *asked, uint64_t client, th_e
     return undone(studio, &studio->redo, &studio->undo, "redone", error);
 }
 
-// ---- people
-
-// People placed and taken away by hand: the brush.
+// ---- people placed and taken away by hand: the brush
 
 typedef struct disc {
     int level;

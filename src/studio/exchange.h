@@ -101,13 +101,9 @@ void th_studio_server_destroy(th_studio_server *server);
 // A message from a client as the server reads it: NULL and a reason, or an object with "do". For the fuzzer too.
 json_t *th_studio_parse(const char *text, size_t length, const char **reason);
 
-// ---- clients of the server
+// ---- clients of the server: view, waiting texts, next frame
 
-// One client of the server: its view, what waits for it, and the frame that is next.
-
-// ---- frames
-
-// A moment as one client sees it: the bytes of a binary message.
+// ---- frames: a moment as one client sees it, the bytes of a binary message
 
 typedef struct th_studio_view {
     bool given;      // false: everything
@@ -135,8 +131,6 @@ size_t th_studio_write_field(const th_studio_moment *moment, const th_studio_fie
                              const th_studio_frame *frame, unsigned char *to);
 
 // ---- a client
-
-// One client of the server: its view, what waits for it, and the frame that is next.
 
 enum { TH_CLIENT_LAYERS = 4 };
 

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- maps of the people
-
-// The kernel of src/observe at one moment: the density of maps, findings and reports.
+// ---- maps of the people by the kernel of core/kernel.h: the density of maps, findings and reports
 
 void th_studio_field_release(th_studio_field *field) {
     free(field->values);

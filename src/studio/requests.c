@@ -12,8 +12,8 @@
 
 // ---- requests
 
-// The requests of clients, one function each, called between two steps: time and looking here, edits in edits.c, scenes and
-// recordings in scenes.c. A function returns the members of its answer, or NULL with an error.
+// The requests of clients, one function each, called between two steps: time, views, scenes and recordings here, edits
+// in edits.c. A function returns the members of its answer, or NULL with an error.
 
 static json_t *fine(void) { return json_object(); }
 

@@ -179,7 +179,7 @@ static void take_wishes(th_studio *studio) {
     th_gate_unlock(e->gate);
 }
 
-// A client that comes anew takes the place of the one that asked longest ago, and has just been greeted.
+// A new client, which has just been greeted, takes the place of the one that asked longest ago.
 static int asker(th_studio *studio, uint64_t client) {
     int oldest = 0;
     for (int k = 0; k < TH_STUDIO_CLIENTS; ++k)
@@ -266,7 +266,7 @@ static void answer_all(th_studio *studio) {
     }
 }
 
-// How long nothing is due.
+// Seconds until something is due.
 static double idle_time(th_studio *studio, double next_frame, double next_state) {
     double wall = th_monotonic_seconds(), wait = next_state - wall;
     if (studio->changed && next_frame - wall < wait) wait = next_frame - wall;

@@ -175,7 +175,7 @@ void th_charts_reset(th_charts *charts);
 void th_charts_release(th_charts *charts);
 // A row of a recorded moment, where one is due.
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
-// The last row not after `time`; NULL: none.
+// The last row at or before `time`; NULL: none.
 const json_t *th_charts_row(const th_charts *charts, double time);
 // After a change of the world, its scene or its time: forgets what was seen.
 void th_charts_unwatch(th_charts *charts);

@@ -73,7 +73,7 @@ static th_result encoder_start(ffmpeg *e, const char *path, double fps, int widt
         strerror(failed));
 }
 
-// False: ffmpeg gave up.
+// False: ffmpeg has ended.
 static bool encoder_put(const ffmpeg *e, const void *bytes, size_t size) {
     const unsigned char *at = bytes;
     while (size > 0) {

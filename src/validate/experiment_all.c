@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The results of one run. Each family decides which number stands where.
+// The results of one run. Each family of experiments assigns the numbers.
 enum { NUMBERS = 5 };
 typedef struct all_found {
     double number[NUMBERS];

@@ -132,9 +132,7 @@ const th_experiment *th_experiments(int *count);
 TH_EXPERIMENTS(X)
 #undef X
 
-// ---- halls
-
-// Halls in which people choose their way: scenes/quickest and scenes/station.json, run and looked at.
+// ---- halls in which people choose their way: scenes/quickest and scenes/station.json, run and looked at
 
 typedef struct th_embedded_hall {
     const char *stem;

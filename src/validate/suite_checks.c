@@ -227,7 +227,7 @@ void th_check_counterflow(th_trial *trial) {
         for (int seed = 1; seed <= trial->setup->crowds && !th_trial_failed(trial); ++seed) {
             th_case one;
             if (!th_case_open(&one, trial, "imo_08_counterflow", (uint64_t)seed, overrides)) return;
-            // A picture with people coming from both sides says more.
+            // A picture with people from both sides is more useful.
             th_trial_value(trial, series, last_through(&one, towards[k] == 50, 900));
             th_case_close(&one);
         }

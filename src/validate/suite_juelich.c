@@ -127,7 +127,7 @@ static void hidden_goal(th_trial *trial) {
         th_trial_judge(trial, arrived[i] <= 1.3 * shortest[i] + START_UP); // NaN is late
 }
 
-// ---- 9 and 12: what must not change anything
+// ---- 9 and 12: things without effect
 
 static void any_threads(th_trial *trial) {
     static const int threads[] = {1, 2, 3, 8};

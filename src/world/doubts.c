@@ -189,7 +189,8 @@ static const char *stage_word(const th_model *model) {
     return model->stage == TH_STAGE_BEHAVE ? "behaviour" : th_stage_name(model->stage);
 }
 
-// A section that no group's model reads, elements for people who are not there, and models without the elements they need.
+// Reports sections that no group's model reads, elements for people that do not exist, and models without the elements
+// they need.
 static void tell_of_idle_section(doubt_list *list, const th_scene *scene,
                                  const th_section *section) {
     const th_section_info *info = section->info;
@@ -222,7 +223,7 @@ static void tell_of_idle_section(doubt_list *list, const th_scene *scene,
     }
 }
 
-// Discomfort, directions or heights of the ground that no group's planner heeds.
+// Reports discomfort, directions or heights of the ground that no group's planner heeds.
 static void tell_of_idle_ground(doubt_list *list, const th_scene *scene, th_picture_kind kind) {
     static const char *const words[] = {"discomfort", "guidance", "height"};
     const char *what = NULL;
@@ -259,7 +260,7 @@ static bool has_a_way(const th_group *group) {
            (group->decides & ways);
 }
 
-// What the group's models say, and walking models of a group that stays.
+// Adds the idle values that the group's models report, and the walking models of a group that stays in place.
 static void tell_of_idle_models(doubt_list *list, const th_scene *scene, int group) {
     const th_group *g = &scene->groups[group];
     const th_model_choice *choice;

@@ -32,8 +32,7 @@ int th_spawn_capacity(const th_scene *scene, double end) {
     return total < 2e9 ? (int)total : 2000000000;
 }
 
-// More discs than a plane of the area's box can hold, in the densest packing there is, will not fit:
-// said before memory for them is taken.
+// Refuses more discs than the densest packing has in the area's box, before memory for them is taken.
 th_result th_spawn_check(const th_scene *scene, th_error *error) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];

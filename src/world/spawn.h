@@ -162,7 +162,7 @@ TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
     return false;
 }
 
-// People owed by a source at the given time.
+// People that a source should have brought by the given time.
 TH_BOTH static inline double th_source_due(const th_group *group, double time) {
     double due = 0.0;
     double until = time < group->rate_end ? time : group->rate_end;

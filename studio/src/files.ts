@@ -198,7 +198,8 @@ export class Files {
     }
 }
 
-// How a scene (JSON, maybe with comments), GeoJSON or WKT begins; everything else is taken for a recording.
+// The first characters of a scene (JSON, maybe with comments), GeoJSON or WKT; everything else is taken for a
+// recording.
 export function isScene(text: string): boolean {
     return /^\uFEFF?\s*(\{|\/\/|\/\*|(MULTI)?POLYGON|GEOMETRYCOLLECTION)/i.test(text);
 }

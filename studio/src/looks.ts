@@ -1,4 +1,4 @@
-// What the crowd looks like: colours of people, heat maps, arrows, and the legend that explains them.
+// Appearance of the crowd: colours of people, heat maps, arrows, and the legend.
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { CATEGORIES, MAPS, categoryTable, css, gradient, roundUp, sample, table, ticks, type Rgb } from "./colours";
@@ -362,7 +362,7 @@ function mapOf(name: string): Rgb[] {
     return MAPS.viridis;
 }
 
-// Darker is more on light ground, lighter is more on dark ground: what matters stands out on both.
+// Darker is more on light ground, lighter is more on dark ground, so that high values stand out on both.
 function heat(t: number): Rgb {
     return dark() ? sample(MAPS.inferno, 0.2 + 0.76 * t) : sample(MAPS.heat, 0.15 + 0.85 * t);
 }

@@ -1,4 +1,4 @@
-// What the page knows of registry, scene and crowd, from the live server or a recording in the page.
+// Types of registry, scene and crowd, from the live server or a recording in the page.
 // SPDX-License-Identifier: Apache-2.0
 import type { SceneList } from "./tools";
 

@@ -11,7 +11,7 @@ namespace th {
 enum { ASKED_AT_ONCE = 16 }; // sets of shut doors that the host is told of at a time
 
 struct mind_words {
-    // people: their turn, of these who mind others, new, without ways for what they believe
+    // agents: on turn, of these minding others, new, without ways for their beliefs
     uint32_t due, minding, fresh, missing;
 };
 
@@ -119,7 +119,7 @@ static void mind_destroy(th_world *host) {
 
 // ---- to the device and back
 
-// What a snapshot holds: the same parts here and there.
+// The parts of a snapshot, here and on the host.
 struct mind_part {
     void *host, *device;
     size_t size;
@@ -139,7 +139,7 @@ static void list_parts(const th_world *host, mind_device *d, mind_part *parts) {
     memcpy(parts, all, sizeof all);
 }
 
-// The ways that the host has and the device has not.
+// Sends the ways that the device lacks.
 static bool put_beliefs(mind_device *d, const th_world *host) {
     const th_mind *m = host_of(host);
     bool good = true;
@@ -333,7 +333,7 @@ static void list_due(th_world *host, mind_device *d) {
         });
 }
 
-// function(step, k) for all whose turn it is.
+// function(step, k) for all agents whose turn it is.
 template <class Function> static void each_due(th_world *host, mind_device *d, Function function) {
     th_mind *m = d->mind;
     const mind_words *words = d->words;
@@ -345,7 +345,7 @@ template <class Function> static void each_due(th_world *host, mind_device *d, F
         });
 }
 
-// The same for those of them who mind others: one in five or fewer, so the threads of a warp are not left idle.
+// The same for those of them that mind others: one in five or fewer, so the threads of a warp are not left idle.
 template <class Function>
 static void each_minding(th_world *host, mind_device *d, Function function) {
     th_mind *m = d->mind;

@@ -181,13 +181,13 @@ TH_FORMULA float th_mind_threshold(const th_mind_params *p, const th_temper *t) 
 // Causes of panic.
 typedef struct th_fright {
     float panicked,
-        pushed;    // shares of the people in sight and range who panic, who are pushed about
+        pushed;    // shares of the people in sight and range that panic, that are pushed about
     float density; // around [1/m2]
     bool fallen;   // a fallen agent is in sight
     bool told;     // a neighbour in panic talks to it
 } th_fright;
 
-// How much of what frightens still does after so many seconds of panic.
+// The share of fright that is left after so many seconds of panic.
 TH_FORMULA float th_mind_fresh(const th_mind_params *p, float used_to) {
     return th_clamp(1.0f - used_to / p->panic_lasts, 0.0f, 1.0f);
 }

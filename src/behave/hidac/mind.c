@@ -1,4 +1,4 @@
-// What the behaviour hidac keeps per world. SPDX-License-Identifier: Apache-2.0
+// State of the behaviour hidac in a world. SPDX-License-Identifier: Apache-2.0
 #include "behave/hidac/mind.h"
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@ static int row_count(const th_scene *scene) { return scene->target_count + scene
 
 // ---- making
 
-// How far behind a portal's line there is ground that one sees from the line.
+// Depth of the ground behind a portal's line that is in sight from the line.
 static float beyond_of(const th_world *world, const th_mind *mind, int portal, int side) {
     const float tries[] = {0.6f, 0.3f, 0.1f};
     const th_room_portal *p = &mind->rooms->portals[portal];
@@ -205,8 +205,8 @@ bool th_mind_ask(const th_world *world, th_mind *m, const uint32_t *shut, int ro
 
 // ---- snapshots
 
-// What is saved, in this order, of a world with room for `capacity` people: another one than this world's where a run goes on
-// in a world that was made for more or fewer.
+// The saved parts, in order, of a world with room for `capacity` people: another one than this world's where a run goes
+// on in a world that was made for more or fewer.
 typedef struct part {
     void *bytes;
     size_t size;

@@ -1,4 +1,4 @@
-// What the behaviour hidac keeps per world: rooms, memories of agents, ways by belief, queues.
+// State of the behaviour hidac in a world: rooms, memories of agents, ways by belief, queues.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_MIND_H
 #define TH_BEHAVE_HIDAC_MIND_H

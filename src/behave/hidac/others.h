@@ -1,4 +1,4 @@
-// The behaviour hidac: what people hear and see of others. Talk, whom to follow, alarm and panic.
+// The behaviour hidac: talk, leaders to follow, alarm and panic.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_OTHERS_H
 #define TH_BEHAVE_HIDAC_OTHERS_H
@@ -34,7 +34,7 @@ typedef struct th_mind_around {
     float leader_distance2;
 } th_mind_around;
 
-// May j lead i? One of the group that the scene names; else any agent that knows the way to the same place.
+// May j lead i? Yes, if it is of the group that the scene names, or else knows the way to the same place.
 TH_BOTH static inline bool th_mind_leads(const th_mind_step *s, uint32_t i, uint32_t j) {
     int leaders = th_mind_leaders_of(s, i);
     if (leaders >= 0) return (int)s->world->agents.group[j] == leaders;
@@ -98,7 +98,7 @@ TH_BOTH static inline bool th_mind_is_stranger(const th_mind_step *s, uint32_t j
     return th_mind_is_own(s, j) && !(s->nature[j] & TH_MIND_KNOWS_ALL);
 }
 
-// What i sees of j, no wall being between them.
+// Adds what i sees of j; no wall is between them.
 TH_BOTH static inline void th_mind_watch(const th_mind_step *s, uint32_t i, uint32_t j, bool minded,
                                          float distance2, th_mind_around *seen) {
     const th_mind_params *p = th_mind_params_of(s, i);
@@ -113,7 +113,7 @@ TH_BOTH static inline void th_mind_watch(const th_mind_step *s, uint32_t i, uint
     seen->pushed += th_mind_is_pushed(s, j, p->panic_push);
 }
 
-// What j tells: order-free, since of each door the latest news counts.
+// Takes over what j tells. The order of tellers does not matter, since the latest news of each door counts.
 TH_BOTH static inline void th_mind_hear(const th_mind_step *s, uint32_t j, th_mind_around *seen,
                                         uint32_t *heard) {
     th_mind *m = s->mind;
@@ -128,7 +128,7 @@ TH_BOTH static inline void th_mind_hear(const th_mind_step *s, uint32_t j, th_mi
     seen->alarmed |= (s->nature[j] & TH_MIND_PANICS) != 0;
 }
 
-// How i looks around, the same for all neighbours.
+// The view of i, the same for all neighbours.
 typedef struct th_mind_sight {
     th_vec2 at;
     int level;
@@ -153,7 +153,7 @@ TH_BOTH static inline void th_mind_meet(const th_mind_step *s, uint32_t i, uint3
     if (heard && distance2 <= sight->talk2 && th_mind_params_of(s, j)->talks > 0.0f)
         th_mind_hear(s, j, seen, heard);
     if (!sight->wants_leader || distance2 > p->sight * p->sight || !th_mind_leads(s, i, j)) return;
-    // Whom it follows already is the nearest.
+    // The present leader counts as the nearest.
     if (th_mind_leaders_of(s, i) >= 0 && s->follows[i] == a->id[j]) distance2 = 0.0f;
     if (distance2 < seen->leader_distance2 ||
         (distance2 == seen->leader_distance2 && a->id[j] < a->id[seen->leader])) {
@@ -219,8 +219,8 @@ TH_BOTH static inline void th_mind_call_leader(const th_mind_step *s, uint32_t i
     *called = 2.0f * s->interval;
 }
 
-// What the k-th of those whose turn it is hears and sees of others, where it is the turn to think; the memory of others
-// is not written meanwhile.
+// The k-th agent whose turn it is hears and sees others, if it is its turn to think; the memory of others is not
+// written meanwhile.
 TH_BOTH static inline void th_mind_listen(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
     uint32_t *heard = s->mind->heard + (size_t)k * (size_t)s->mind->words;

@@ -1,4 +1,4 @@
-// One step of the behaviour hidac, what its files share: whose turn it is, what an agent knows, where it goes.
+// One step of the behaviour hidac, shared by its files: turns, knowledge and aims of agents.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_STEP_H
 #define TH_BEHAVE_HIDAC_STEP_H
@@ -99,7 +99,7 @@ TH_BOTH static inline int th_mind_target_of(const th_mind_step *s, uint32_t i) {
     return leg < (uint32_t)group->route_count ? group->route[leg] : -1;
 }
 
-// Which place of the room an aim means; -1: none of them.
+// The place of the room that an aim stands for; -1: none.
 TH_BOTH static inline int th_mind_place_of_aim(const th_mind_step *s, int room, uint32_t aim) {
     const th_rooms *rooms = s->mind->rooms;
     const th_room *here = &rooms->rooms[room];
@@ -154,7 +154,7 @@ TH_BOTH static inline void th_mind_welcome(const th_mind_step *s, uint32_t i, in
     for (int w = 0; memory && w < s->mind->words; ++w) memory[w] = 0;
 }
 
-// Does it not know where to go on its route? Who has a goal of its own needs no aim.
+// Does it not know where to go on its route? An agent with a goal of its own needs no aim.
 TH_BOTH static inline bool th_mind_is_lost(const th_mind_step *s, uint32_t i) {
     return s->aim[i] == 0 && th_mind_target_of(s, i) >= 0;
 }

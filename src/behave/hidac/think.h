@@ -1,4 +1,4 @@
-// The behaviour hidac: looking around, what is known of the building, choosing where to go, leaving jams.
+// The behaviour hidac: looking around, exploring the building, choosing where to go, leaving jams.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_HIDAC_THINK_H
 #define TH_BEHAVE_HIDAC_THINK_H
@@ -64,7 +64,7 @@ TH_BOTH static inline void th_mind_look_at_doors(const th_mind_step *s, uint32_t
     }
 }
 
-// What the k-th of those whose turn it is sees of the building.
+// The k-th agent whose turn it is looks at the building.
 TH_BOTH static inline void th_mind_look(const th_mind_step *s, int k) {
     const th_agents *a = &s->world->agents;
     uint32_t i = s->mind->due[k];
@@ -103,7 +103,7 @@ TH_BOTH static inline float th_mind_total(th_mind_choice c) {
     return c.place < 0 ? INFINITY : c.distance + c.beyond;
 }
 
-// What the choice is compared by.
+// The value by which choices are compared.
 TH_BOTH static inline float th_mind_cost(const th_mind_step *s, uint32_t i, int room,
                                          th_mind_choice c) {
     const th_room *here = &s->mind->rooms->rooms[room];
@@ -389,14 +389,14 @@ TH_BOTH static inline bool th_mind_can_decide(const th_mind_step *s, uint32_t i)
            th_mind_target_of(s, i) >= 0;
 }
 
-// All whose turn it is keep their aim,
+// All agents whose turn it is keep their aim,
 TH_BOTH static inline void th_mind_go_on(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
     s->mind->next_aim[k] = s->aim[i];
     if (th_mind_can_decide(s, i)) th_mind_note_jam(s, i, (int)s->room[i] - 1);
 }
 
-// and some of those who mind others change it.
+// and some of those that mind others change it.
 TH_BOTH static inline void th_mind_reconsider(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k], leader = s->mind->leader[k];
     int room = (int)s->room[i] - 1, target = th_mind_target_of(s, i);

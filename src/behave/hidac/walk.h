@@ -91,7 +91,7 @@ TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, in
     int side = th_side_of_portal(portal, room);
     th_vec2 q = th_mind_inset_point(portal->a, portal->b, th_position(a, i), th_mind_inset(a, i));
     th_vec2 over = th_scale(side == 0 ? 1.0f : -1.0f, portal->over);
-    // Before a shut door, whether one knows of it or not, one stands on this side.
+    // Agents wait on this side of a shut door, whether they know that it is shut or not.
     bool shut = portal->kind == TH_PORTAL_DOOR && s->world->door_closed[portal->index];
     float beyond = s->mind->beyond[2 * (aim - 1) + (uint32_t)(1 - side)];
     // Approach portals through a waypoint in front of them: the jamb hides what lies behind.
@@ -165,7 +165,7 @@ TH_BOTH static inline bool th_mind_came_with(const th_mind_step *s, const th_com
     return c->leader != UINT32_MAX && (s->world->agents.id[i] - 1) / size == (leader - 1) / size;
 }
 
-// What the company goes by, from its leader.
+// Takes the company's aim from its leader.
 TH_BOTH static inline void th_mind_lead_company(const th_mind_step *s, th_company *c, uint32_t i) {
     int room = (int)s->room[i] - 1,
         place = room < 0 ? -1 : th_mind_place_of_aim(s, room, s->aim[i]);

@@ -156,7 +156,7 @@ TH_BOTH static inline bool th_interest_is_cold(const th_world *world, uint32_t i
     return false;
 }
 
-// M(j) of eq. 3.5: does the person care for the layer? Drawn as for steps that no run gets to.
+// M(j) of eq. 3.5: does the person care for the layer? The random number is that of a step that no run reaches.
 TH_FORMULA bool th_interest_cares(uint64_t seed, uint32_t id, int layer, float share) {
     if (share >= 1.0f) return true;
     uint64_t drawn_as = UINT64_MAX - (uint64_t)layer;

@@ -1,5 +1,5 @@
-// Routes: setting off, reaching goals, waiting, leaving. O(agents) per step; a route leg's goals are
-// tested one by one, by those who are near a goal. SPDX-License-Identifier: Apache-2.0
+// Routes: setting off, reaching goals, waiting, leaving. O(agents) per step; a route leg's goals are tested one by one,
+// for agents near a goal. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_ROUTE_ROUTE_H
 #define TH_BEHAVE_ROUTE_ROUTE_H
 #include "formula/segment.h"

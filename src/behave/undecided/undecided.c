@@ -1,4 +1,4 @@
-// Undecided people: the loop over them. Cost O(people), and of those who choose O(sights x rays).
+// Undecided people: the loop over them. Cost O(people); an agent that chooses costs O(sights x rays).
 // SPDX-License-Identifier: Apache-2.0
 #include "behave/undecided/undecided.h"
 #include "core/parallel.h"
@@ -45,7 +45,7 @@ static bool idle(const th_scene *scene, int group, const float *values, char *te
     return true;
 }
 
-// A changed share makes some agents undecided who walked the route, or the other way round.
+// A changed share makes some agents of the route undecided, or the other way round.
 static const char *edited(th_world *world, int model, int group, const float *before) {
     (void)before;
     const th_undecided_params *p =

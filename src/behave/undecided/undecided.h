@@ -78,7 +78,7 @@ TH_FORMULA int th_sight_draw(const float *ratings, int count, float r) {
     return chosen;
 }
 
-// 1: undecided, 2: walks the route. Drawn once, as for a step that no run gets to.
+// 1: undecided, 2: walks the route. Drawn once, with the random number of a step that no run reaches.
 TH_FORMULA uint32_t th_undecided_nature(uint64_t seed, uint32_t id, float share) {
     float drawn = th_uniform(th_philox(seed, TH_STREAM_UNDECIDED, id, UINT64_MAX).v[1]);
     return drawn < share ? 1 : 2;

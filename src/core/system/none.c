@@ -84,7 +84,7 @@ double th_monotonic_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// The only thread does nothing else.
+// There is one thread, which is never idle.
 double th_thread_cpu_seconds(void) { return th_monotonic_seconds(); }
 
 // ---- libraries: none

@@ -21,7 +21,7 @@ void th_system_free(void *memory) { free(memory); }
 
 // ---- files
 
-// Files of /proc call themselves plain and empty, and hold something all the same.
+// Files of /proc report themselves as plain and empty although they have content.
 static bool is_plain(int file, const struct stat *status) {
     char byte;
     return S_ISREG(status->st_mode) && (status->st_size > 0 || pread(file, &byte, 1, 0) <= 0);

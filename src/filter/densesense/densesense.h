@@ -235,7 +235,7 @@ TH_FORMULA float th_densesense_gain(float distance, float tau, float speed, floa
     return way * (2.0f * distance * cosine - way) / (distance + sqrtf(th_max(left2, 0.0f)));
 }
 
-// The most that any agent that walks no faster than `speed` can gain at this angle.
+// The largest gain at this angle for any speed up to `speed`.
 TH_FORMULA float th_densesense_most_gain(float distance, float tau, float speed, float cosine) {
     return th_densesense_gain(distance, tau, th_min(speed, distance * cosine / tau), cosine);
 }
@@ -249,9 +249,9 @@ typedef struct th_densesense_screens {
         by[TH_DENSESENSE_SCREENS], depth[TH_DENSESENSE_SCREENS];
 } th_densesense_screens;
 
-// Agents that may count. Full at about 40 people per m2 with the default parameters, where walking has stopped; the
-// rest is then left out.
-// A GPU's thread has less room of its own: there it is full at about 10 people per m2.
+// Agents that may count. The list is full at about 40 people per m2 with the default parameters, where walking has
+// stopped; further agents are then left out. A GPU's thread has less room of its own: there it is full at about 10
+// people per m2.
 #ifdef TH_DEVICE_CODE
 enum { TH_DENSESENSE_AROUND = 512 };
 #else
@@ -643,7 +643,7 @@ TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_wal
     return best;
 }
 
-// Whether it is an agent's turn to look around: every agent once in arc_interval, not all in the same step.
+// Is it the agent's turn to look around? Each agent looks once in arc_interval, not all in the same step.
 TH_FORMULA bool th_densesense_is_due(const th_world *world, const th_densesense_params *params,
                                      uint32_t id) {
     uint32_t period = (uint32_t)th_max(params->arc_interval / world->dt + 0.5f, 1.0f);

@@ -401,7 +401,7 @@ static void run_passes(const builder *b) {
     }
 }
 
-// How far one can walk on in the row of a cell, up to LOOK.
+// The free way ahead in the row of a cell, up to LOOK.
 static float clear_ahead(const builder *b, int c) {
     const th_strip_field *f = b->field;
     int step = b->sense ? -1 : 1, column = c % f->columns, row = c / f->columns;

@@ -65,7 +65,7 @@ TH_FORMULA th_vec2 th_collision_free_speed_push_of(const th_world *world, uint32
                : th_scale(p->repulsion_strength, th_pair_direction(a->id[self], a->id[j]));
 }
 
-// Sum of the pushes of all whom `self` sees.
+// Sum of the pushes of all agents that `self` sees.
 TH_FORMULA th_vec2 th_collision_free_speed_pushes(const th_world *world, const th_substep *step,
                                                   const th_walls *walls, uint32_t self) {
     const th_agents *a = &world->agents;

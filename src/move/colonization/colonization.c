@@ -43,7 +43,7 @@ TH_FORMULA bool find_markers(const th_colonist *c, const th_markers *markers, ne
     return true;
 }
 
-// Takes away what is nearer to j.
+// Removes the markers that are nearer to j.
 TH_FORMULA void lose_markers(const th_colonist *c, uint32_t j, near_markers *near) {
     const th_agents *a = &c->world->agents;
     float x = a->position_x[j], y = a->position_y[j];

@@ -460,7 +460,7 @@ TH_BOTH static inline th_vec2 th_colonist_direction(const th_colonist *c) {
     return th_v((float)cosine * g.x - (float)sine * g.y, (float)sine * g.x + (float)cosine * g.y);
 }
 
-// How fast the person would like to be. An agent that walks and is told to stand does so until patience ends.
+// The speed wished for. A walking agent that is told to stand does so until its patience ends.
 TH_BOTH static inline float th_colonist_wish(const th_colonist *c) {
     const th_agents *a = &c->world->agents;
     float wish = th_length(th_v(a->preferred_x[c->i], a->preferred_y[c->i]));

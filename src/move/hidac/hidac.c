@@ -167,7 +167,7 @@ static void redraw_panic(th_world *world, uint32_t i, float share) {
         *panic = 0.0f;
 }
 
-// Raised, the share makes more agents lie down; lowered, those stand up who are not of it any more.
+// A raised share makes more agents lie down; with a lowered one, agents that no longer belong to it stand up.
 static void redraw_lying(th_world *world, uint32_t i, float before, const th_hidac_params *p) {
     uint32_t *phase = &world->agents.phase[i];
     float drawn = th_hidac_draw(world, i, 2);

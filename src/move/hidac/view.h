@@ -165,10 +165,11 @@ TH_BOTH static inline const th_hidac_params *th_hidac_params_of(const th_world *
 }
 
 // ---- neighbours that need a closer look
-// HiDAC, the low level: whom of those around a person has to look at. On the CPU eight are tried at a time, and most of
-// them need no closer look.
+// HiDAC, the low level: which of the agents around have to be looked at one by one. On the CPU eight are tested at a
+// time, and most need no closer look.
 
-// The cells that hold whom one may see or touch: those around the loose rectangle ahead and the own body, row by row.
+// The cells that hold the agents one may see or touch: those around the loose rectangle ahead and the own body, row by
+// row.
 typedef struct th_hidac_cells {
     const th_level_grid *grid;
     int row, last_row;
@@ -266,7 +267,7 @@ static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_h
     float near = 1.001f * th_max(th_hidac_near(i), 0.5f); // roots and squares round differently
     float disc = p->waiting_radius + touch - i->radius;   // the largest body reaches so far into it
     bool hides = p->line_of_sight > 0.0f && walls->count > 0;
-    // Of whom those in panic, and the literal rule, take notice depends on more.
+    // Agents in panic, and the literal rule, select neighbours by further conditions.
     bool any = i->panics || !(p->oncoming_first > 0.0f);
     return (th_hidac_sieve){i->p,
                             i->wish,

@@ -38,7 +38,7 @@ template <int most> struct own_room {
     TH_BOTH th_orca_lines lines() const { return {(th_orca_place *)places, stride, 0, 0}; }
 };
 
-// The nearest so far, and one more, by whom it is known whether the last of them is so for sure.
+// The nearest so far, and one more, which decides whether the last of them is certain.
 template <int most> struct nearest_few {
     float distance2[most + 1];
     uint32_t agent[most + 1];

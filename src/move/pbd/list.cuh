@@ -160,8 +160,8 @@ TH_ON_GPU inline uint32_t decode(const own_column &column, uint32_t entry) {
     return column.start[column.nx * up] + (entry % PBD_SPAN - PBD_SPAN / 2);
 }
 
-// The lists of a person on their way to where they are kept: a column of a table that the threads of a block share, in
-// shared memory. An agent that has more on a list is left to the general kernels.
+// The lists of an agent before they are stored: a column of a table in shared memory that the threads of a block share.
+// An agent that has more on a list is left to the general kernels.
 struct entry_note {
     enum {
         TOUCHED = 16, // on each list

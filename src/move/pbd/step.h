@@ -1,5 +1,5 @@
-// Position-based crowds: what one person does in a sub-step, on the CPU and on a GPU: its drive, whom it may touch or
-// is going to meet, the end of an iteration, cohesion and the end of the sub-step. SPDX-License-Identifier: Apache-2.0
+// Position-based crowds: what one person does in a sub-step, on the CPU and on a GPU: its drive, the neighbours to
+// touch or to meet, the end of an iteration, cohesion and the end of the sub-step. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PBD_STEP_H
 #define TH_MOVE_PBD_STEP_H
 #include "formula/random.h"
@@ -344,7 +344,7 @@ TH_FORMULA bool th_pbd_sees_less(const th_world *world, const th_substep *step, 
     return step->looks && world->agents.around[i] & TH_AROUND_HIDDEN;
 }
 
-// What a sub-step ends with.
+// The result of a sub-step.
 typedef struct th_pbd_finished {
     th_vec2 velocity, way;
 } th_pbd_finished;

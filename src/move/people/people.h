@@ -237,12 +237,12 @@ TH_FORMULA void th_people_head(th_agents *a, uint32_t i) {
     a->heading_y[i] = way.y;
 }
 
-// An agent that i may have to take care of.
+// An agent that may matter to i.
 typedef struct th_people_seen {
     float dx, dy, vx, vy, apart;
 } th_people_seen;
 
-// What an agent has noticed of all those around it.
+// The perception of an agent: sums over the agents around it.
 typedef struct th_people_met {
     float oncoming; // speed that oncoming people allow [m/s]
     float rival;    // 0 to 1: a neighbour competes for the place ahead
@@ -495,7 +495,7 @@ TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, co
     if (near) th_people_walls(walls, level, i, limit);
     th_random4 drawn = {{0, 0, 0, 0}};
     if (i->waited > i->params->patience) { // only they use it
-        // People change their minds at different moments.
+        // Agents change their direction at different moments.
         uint64_t second = (uint64_t)(world->time + 0.125 * (double)(a->id[self] % 8u));
         drawn = th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second);
     }

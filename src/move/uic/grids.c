@@ -9,7 +9,7 @@
 #include <string.h>
 
 // ---- where the cells are
-// How large and how many when a world is created, grids that the index is built to fit, and the move of what cells
+// Their size and number when a world is created, grids that the index is built to fit, and the move of what cells
 // remember when an open plane's grid follows its crowd.
 
 enum {
@@ -216,10 +216,9 @@ static bool adopt_grids(th_uic *uic) {
     return true;
 }
 
-// ---- what of the cells is ground
-// What of the cells is ground: capacity of cells, apertures of faces, exits, links, moving bodies. Measured when a grid
-// or a wall changes, not in every step. A wall is seen by the pressure solve only as a closed face, so every agent must
-// be counted on the right side of it. An agent that stands in a cell whose centre a wall hides counts in the
+// ---- what of the cells is ground: capacity of cells, apertures of faces, exits, links, moving bodies. Measured when a
+// grid or a wall changes, not in every step. A wall is seen by the pressure solve only as a closed face, so every agent
+// must be counted on the right side of it. An agent that stands in a cell whose centre a wall hides counts in the
 // neighbouring cell whose centre is in sight, and so does the ground there.
 
 typedef struct cell_range {

@@ -307,8 +307,6 @@ struct pressure_solver : pressure_levels {
 
 // ---- the flow
 
-// ---- the flow
-
 // v = psolve(renorm(psolve(v~))) on one level, all of it in one kernel.
 struct project_level {
     th_world *world;

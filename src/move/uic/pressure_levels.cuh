@@ -18,7 +18,7 @@ enum {
     PRESSURE_BINS = 5
 };
 
-// How the solves went, running sums. residual_bins: largest residual up to 1, 2, 10, 100 times the tolerance,
+// Statistics of the solves, running sums. residual_bins: largest residual up to 1, 2, 10, 100 times the tolerance,
 // and beyond.
 struct pressure_report {
     uint64_t solves, rounds, iterations, unconverged;

@@ -237,7 +237,7 @@ TH_FORMULA void th_uic_renorm_cell(const th_uic *uic, int nx, int c) {
     uic->renormed_v[c] = th_uic_renorm(uic->v[c], u, uic->limit_v[c]);
 }
 
-// For keep_side and lanes in the next step: what people here want, mean of the faces.
+// For keep_side and lanes in the next step: the mean preferred velocity here, from the faces.
 TH_FORMULA void th_uic_remember_mean(const th_uic *uic, int nx, int c) {
     const th_uic_face *w = &uic->west[c], *e = &uic->west[c + 1];
     const th_uic_face *s = &uic->south[c], *n = &uic->south[c + nx];

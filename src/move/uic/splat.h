@@ -39,7 +39,7 @@ typedef struct th_uic_sums {
     th_uic_values corner[TH_UIC_CORNERS];
 } th_uic_sums;
 
-// What people around a place want in the mean, between the four nearest centres.
+// The mean preferred velocity around a place, between the four nearest centres.
 TH_BOTH static inline th_vec2 th_uic_mean_at(const th_uic *uic, const th_uic_level *level,
                                              th_vec2 p) {
     const th_staggered *grid = &level->grid;
@@ -59,7 +59,7 @@ TH_BOTH static inline th_vec2 th_uic_mean_at(const th_uic *uic, const th_uic_lev
     return mean;
 }
 
-// What an agent wants that counts in this cell: as planned, or a step aside of it. It looks a cell ahead to both sides.
+// The wish of an agent that counts in this cell: as planned, or with a step aside. It looks a cell ahead to both sides.
 TH_BOTH static inline th_vec2 th_uic_preferred(const th_world *world, const th_uic_level *level,
                                                uint32_t i, int cell) {
     const th_agents *a = &world->agents;

@@ -5,7 +5,7 @@
 #include "move/uic/project.h"
 
 // ---- grids
-// Where the grids of the model uic lie on a device, and what crosses the bus. The host measures ground and apertures
+// The places of the grids on a device, and transfers. The host measures ground and apertures
 // (grids.c), when walls change or the crowd of an open plane has wandered, and sends them.
 
 namespace th {

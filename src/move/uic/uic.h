@@ -110,7 +110,7 @@ TH_FORMULA float th_uic_renorm(float along, float across, float limit) {
     return along * th_min(limit / length, TH_UIC_RENORM_MOST);
 }
 
-// What people want in the mean, as of the last step, here and to both sides.
+// Mean preferred velocities as of the last step, here and to both sides.
 typedef struct th_uic_wishes {
     th_vec2 here, left, right;
 } th_uic_wishes;
@@ -318,7 +318,7 @@ static inline const th_uic_params *th_uic_params_of(const float *params) {
 }
 
 // ---- grids.c
-// How many of everything; fills the counts of `uic`.
+// Fills the counts of `uic`.
 void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device);
 int th_uic_index_cells(const th_world *world, int model);
 

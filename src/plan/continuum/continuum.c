@@ -61,8 +61,7 @@ void th_continuum_make_faces(const th_continuum *c, const th_world *world, int g
     for (int i = 0; i < c->nodes.portal_count; ++i) th_portal_make_faces(c, p, faces, i);
 }
 
-// ---- people on a potential
-// The loop over people of the continuum planner.
+// ---- people on a potential: the loop over people
 
 void th_continuum_walk(const th_continuum *c, th_world *world) {
     th_planner planner = th_planner_of(world);

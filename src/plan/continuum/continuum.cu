@@ -11,8 +11,8 @@
 // By the fast iterative method (Jeong and Whitaker 2008) on tiles, all potentials in one
 // kernel.
 // A warp takes a tile of nodes with a rim of its neighbours into shared memory and sweeps over it in the four diagonal
-// orders at once, each of which needs one quadrant only (Zhao 2005); whose edge has changed wakes the tile beside it
-// for the next round, and a tile that has changed itself. A tile writes into the one of two copies of its potential
+// orders at once, each of which needs one quadrant only (Zhao 2005). A tile that has changed stays awake for the next
+// round, and wakes the tiles beside the edges that changed. A tile writes into the one of two copies of its potential
 // that no tile reads in this round, so that every tile sees the others as they were when the round began: the result
 // does not depend on which block comes first. What bounds it is how long one tile takes, times the rounds (82 on 512 x
 // 512 nodes), not how many there are.

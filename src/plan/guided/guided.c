@@ -160,7 +160,7 @@ static bool create(th_world *world, int model) {
     return !s->arena.failed;
 }
 
-// ---- what has changed
+// ---- changes of walls
 
 static bool reaches(const th_guided_leg *f, int node) {
     return f->values.potential[node] < TH_UNREACHABLE;
@@ -507,9 +507,7 @@ const th_model th_plan_guided_model = {
     .edited = edited,
 };
 
-// ---- strokes
-
-// Strokes: the section "guidance" of the scene file.
+// ---- strokes: the section "guidance" of the scene file
 
 // Work of spreading strokes over the ground: every piece of a line is laid over the nodes within its radius.
 enum { MAX_STROKES = 1000, MAX_POINTS = 10000 };

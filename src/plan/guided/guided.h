@@ -125,7 +125,7 @@ typedef struct th_guided_work {
     uint64_t settled; // nodes of the last solution, those settled again included
 } th_guided_work;
 
-// How much slower than freely people walk from the node in direction k, into the crowd at `to`: the free speed over the
+// The slowness of people that walk from the node in direction k, into the crowd at `to`: the free speed over the
 // continuum's (eq. 4.1). Times 1 + discomfort that is its cost of a metre (eq. 4.3) with a path weight of 0, in metres
 // of free ground.
 static inline float th_guided_crowd_cost(const th_guided_problem *p, int to, int k) {

@@ -178,7 +178,7 @@ static float slope_at(const float *values, uint8_t links, int node, int axis, in
     return up && down ? 0.5f * (high - low) : high - low;
 }
 
-// How much of a stream down the field the crowd at a node is. [-]
+// How much the crowd at a node is a stream down the field. [-]
 static float stream_at(const th_quickest *s, const th_quick_field *f, const float *values, int node,
                        int nx) {
     if (s->drag[node] < 0.01f || !is_reached(values[node])) return 0.0f;

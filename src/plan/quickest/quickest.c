@@ -60,7 +60,7 @@ static bool is_goal(const th_world *world, int goal) {
     return false;
 }
 
-// What the lattice may cost in memory: grids, lanes, and the faces and fields of each size.
+// Memory limit of the lattice: grids, lanes, and the faces and fields of each size.
 static const double BYTES_MOST = 2.5e8; // [bytes]
 
 static double nodes_most(const th_scene *scene) {
@@ -257,7 +257,7 @@ void th_quickest_take_crowd(th_quickest *s, const th_world *world) {
     ++s->changes;
 }
 
-// So many that all fields are done within the interval, unless that is too much for a step.
+// Enough nodes to finish all fields within the interval, unless that is too much for a step.
 static uint64_t share_of_step(const th_quickest *s, const th_world *world) {
     int wanted = 0;
     for (int k = 0; k < s->field_count; ++k) wanted += s->fields[k].wanted;

@@ -82,7 +82,7 @@ static bool put_fields(quickest_device *d, const th_quickest *q) {
     return put(d->known.fields, d->fields, (size_t)q->field_count * sizeof *d->fields) && good;
 }
 
-// What has changed on the host since it was sent.
+// Sends the host's changes since the last step.
 static void put_changes(quickest_device *d, const th_world *host) {
     const th_quickest *q = host_of(host);
     if (d->current && d->changes == q->changes) return;

@@ -1,4 +1,4 @@
-// The road map: edges, table, cells, and the question people ask of it.
+// The road map: edges, table, cells, and queries.
 // Making it costs O(n^2) sight tests at most and n searches over its edges; a query looks at
 // TH_ROAD_NEAR nodes on either side and tests a handful of sight lines. Speed zones do not bend road
 // map ways. SPDX-License-Identifier: Apache-2.0
