@@ -339,13 +339,78 @@ static void masks(void **state) {
     th_scene_destroy(scene);
 }
 
+// ---- all of Cheng's thesis in one scene, and with HiDAC minds among the crowd
+
+typedef struct bridge_side {
+    double y[2]; // sums of those on the bridge who walk east, west
+    int count[2];
+} bridge_side;
+
+static void look_at_bridge(th_world *world, int people, bridge_side *b) {
+    const float *x = field_of(world, TH_FIELD_POSITION_X),
+                *y = field_of(world, TH_FIELD_POSITION_Y),
+                *v = field_of(world, TH_FIELD_VELOCITY_X);
+    th_point origin = th_world_scene(world)->origin;
+    for (int k = 0; k < people; ++k) {
+        double at = (double)x[k] + origin.x;
+        if (at < 30 || at > 36 || fabsf(v[k]) < 0.3f) continue;
+        b->y[v[k] < 0] += (double)y[k] + origin.y;
+        ++b->count[v[k] < 0];
+    }
+}
+
+// The streams of a festival keep to the right on the bridge (sub-domain field), people gather at the show while it lasts and
+// go on after it (Eulerian), visitors see two sights each (Lagrangian), and all leave.
+static void the_thesis_in_one_scene(void **state) {
+    (void)state;
+    static const char *const names[] = {"festival", "festival_minds"};
+    for (int n = 0; n < 2; ++n) {
+        char path[512];
+        th_scene *scene = NULL;
+        th_error error = {0};
+        snprintf(path, sizeof path, "%s/scenes/thesis/%s.json", TH_SOURCE_DIR, names[n]);
+        if (th_scene_load_file(path, NULL, &scene, &error) != TH_OK) fail_msg("%s", error.message);
+        th_world *world = world_of(scene, 1, 1);
+        bridge_side b = {{0, 0}, {0, 0}};
+        int watching[2] = {0, 0}, visits = 0; // of the show while it lasts, afterwards
+        while (!th_world_done(world) && th_world_time(world) < scene->run.max_time) {
+            th_world_step(world, 5);
+            int people = (int)th_world_statistics(world).inside;
+            if (people == 0) break;
+            look_at_bridge(world, people, &b);
+            const uint32_t *leg = words_of(world, "leg"), *group = words_of(world, "group"),
+                           *seen = words_of(world, "undecided.visits");
+            int at_show = 0, all = 0;
+            for (int k = 0; k < people; ++k) {
+                at_show += leg[k] >= 3 * TH_DETOUR;
+                all += group[k] == 2 ? (int)seen[k] : 0;
+            }
+            visits = all > visits ? all : visits;
+            int later = th_world_time(world) > 60.5;
+            watching[later] = at_show > watching[later] ? at_show : watching[later];
+        }
+        assert_int_equal(th_world_statistics(world).inside, 0);
+        assert_invariants(world);
+        double apart = b.y[1] / fmax(1, b.count[1]) - b.y[0] / fmax(1, b.count[0]);
+        print_message("%s: streams %.1f m apart, %d at the show, %d after it, %d sights at once\n",
+                      names[n], apart, watching[0], watching[1], visits);
+        assert_true(apart > 2.0);
+        assert_true(watching[0] >= 5);
+        assert_int_equal(watching[1], 0);
+        assert_true(visits > 20);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_uncertainties),    cmocka_unit_test(order_is_by_decision),
-        cmocka_unit_test(three_together),        cmocka_unit_test(panic_ends_detours),
-        cmocka_unit_test(planners_lead_minds),   cmocka_unit_test(idle_plan_is_told),
-        cmocka_unit_test(conflicts_are_refused), cmocka_unit_test(parameters_of_several),
-        cmocka_unit_test(density_in_the_draw),   cmocka_unit_test(masks),
+        cmocka_unit_test(both_uncertainties),      cmocka_unit_test(order_is_by_decision),
+        cmocka_unit_test(three_together),          cmocka_unit_test(panic_ends_detours),
+        cmocka_unit_test(planners_lead_minds),     cmocka_unit_test(idle_plan_is_told),
+        cmocka_unit_test(conflicts_are_refused),   cmocka_unit_test(parameters_of_several),
+        cmocka_unit_test(density_in_the_draw),     cmocka_unit_test(masks),
+        cmocka_unit_test(the_thesis_in_one_scene),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

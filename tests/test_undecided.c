@@ -249,6 +249,8 @@ static void an_arc_around_a_popular_sight(void **state) {
     th_world_step(world, CROWDS(2) > 1 ? 600 : 250);
     const float *x = field_of(world, TH_FIELD_POSITION_X),
                 *y = field_of(world, TH_FIELD_POSITION_Y);
+    const uint32_t *phase = words_of(world, "phase");
+    const th_scene_view *view = th_scene_view_of(scene);
     double low = 10.0, high = -10.0;
     int near = 0;
     for (int i = 0; i < 60; ++i) { // from the west, both ways around
@@ -256,6 +258,9 @@ static void an_arc_around_a_popular_sight(void **state) {
         double dy = (double)y[i] + scene->origin.y - 15.0;
         if (hypot(dx, dy) < 2.0 || hypot(dx, dy) > 4.0) continue;
         double angle = atan2(dy, -dx);
+        th_vec2 faces = th_watched_from(view, &view->groups[0], 0, (th_vec2){x[i], y[i]});
+        if (phase[i] == TH_PHASE_WAITING) // the statue
+            assert_near(-(double)faces.x * dx - (double)faces.y * dy, hypot(dx, dy), 0.01);
         low = fmin(low, angle);
         high = fmax(high, angle);
         ++near;

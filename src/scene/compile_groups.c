@@ -276,12 +276,31 @@ int th_target_of(th_compiler *c, const int *goals, int count) {
 
 int th_group_target(const th_group *group, uint32_t leg) { return th_leg_target(group, leg); }
 
+// A sight is in the middle of the area in which its visitors stand, or a little outside where others have pushed them.
+static th_vec2 sight_from(const th_scene_view *scene, const th_target *target, th_vec2 p) {
+    th_vec2 best = p;
+    float least = INFINITY;
+    for (int k = 0; k < target->goal_count; ++k) {
+        const th_goal *goal = &scene->goals[target->goals[k]];
+        const th_box *box = &goal->area.shape.box;
+        th_vec2 middle = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
+        float distance2 = th_length2(th_sub(middle, p));
+        if (goal->is_line || distance2 >= least) continue;
+        least = distance2;
+        best = middle;
+    }
+    return best;
+}
+
 th_vec2 th_watched_from(const th_scene_view *scene, const th_group *group, uint32_t leg,
                         th_vec2 p) {
-    int target = th_detour_of(leg) > 0 ? th_leg_target(group, leg) : -1;
-    if (target < 0) return th_v(0.0f, 0.0f);
-    const th_goal *place = &scene->goals[scene->targets[target].goals[0]];
-    return th_unit(th_sub(th_nearest_on_rings(&place->area.shape, p), p));
+    bool detour = th_detour_of(leg) > 0;
+    int target = th_leg_target(group, leg);
+    if (target < 0 || !(detour || (group->decides & TH_DECIDES_LEG))) return th_v(0.0f, 0.0f);
+    const th_target *at = &scene->targets[target];
+    th_vec2 seen = detour ? th_nearest_on_rings(&scene->goals[at->goals[0]].area.shape, p)
+                          : sight_from(scene, at, p);
+    return th_unit(th_sub(seen, p));
 }
 
 static void compile_route(th_compiler *c, int i) {

@@ -282,8 +282,7 @@ static uint8_t goal_of(const th_scene_view *scene, uint32_t group, uint32_t leg)
 // Standing agents face where they want to go, or what they watch.
 static th_vec2 facing_of(const th_scene_view *scene, const views *v, int i, bool walks) {
     if (walks) return (th_vec2){v->vx[i], v->vy[i]};
-    bool watches = v->phase[i] == TH_PHASE_WAITING && v->leg[i] >= TH_DETOUR &&
-                   v->group[i] < (uint32_t)scene->group_count;
+    bool watches = v->phase[i] == TH_PHASE_WAITING && v->group[i] < (uint32_t)scene->group_count;
     if (!watches) return (th_vec2){v->px[i], v->py[i]};
     th_vec2 at = {v->x[i], v->y[i]};
     return th_watched_from(scene, &scene->groups[v->group[i]], v->leg[i], at);
