@@ -142,10 +142,9 @@ TH_FORMULA void th_contact_add_push_of(const th_world *world, const th_walls *wa
 }
 
 // The same for those that i touches across links.
-TH_BOTH static inline void th_contact_add_linked_pushes(const th_world *world,
-                                                        const th_walls *walls,
-                                                        const th_separation *now, uint32_t i,
-                                                        th_push_sum *push) {
+TH_FORMULA void th_contact_add_linked_pushes(const th_world *world, const th_walls *walls,
+                                             const th_separation *now, uint32_t i,
+                                             th_push_sum *push) {
     if (!walls || world->scene->link_count == 0) return;
     uint32_t found[16];
     int count = th_linked_neighbours(world, i, th_contact_reach(world, now, i), found, 16);

@@ -101,7 +101,7 @@ TH_BOTH static inline bool th_goes_straight(const th_planner *planner, uint32_t 
 }
 
 // Of an agent that walks; 1 when the goal cannot be reached.
-TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool straight) {
+TH_FORMULA int th_plan_walking(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     const th_group *group = &planner->scene->groups[agents->group[i]];
