@@ -140,6 +140,32 @@ static void flow_and_coupling(void **state) {
     destroy(s);
 }
 
+// Cells that walls leave little room share the pressure of those beside them: with the cube of what they lack, up to 20 times
+// as stiffly. Few: less than 0.9 of a cell, and less than 13 people.
+static void small_cells_are_coupled_stiffly(void **state) {
+    (void)state;
+    small_uic *s = create();
+    s->uic.one_person = 0.2f; // 13 of them fill ten cells: the share counts
+    s->uic.capacity[0] = 0.45f;
+    s->uic.capacity[1] = 1.0f;
+    assert_near(th_uic_stiffness(&s->uic, 4.0f, 0, 1), 8, 1e-4);
+    assert_near(th_uic_stiffness(&s->uic, 4.0f, 1, 0), 8, 1e-4);
+    assert_near(th_uic_stiffness(&s->uic, 4.0f, 1, 1), 1, 1e-6);
+    s->uic.capacity[1] = 0.1f;
+    assert_near(th_uic_stiffness(&s->uic, 4.0f, 0, 1), 20, 1e-6);
+    s->uic.one_person = 0.01f; // 13 of them take 0.52 of a cell
+    s->uic.capacity[1] = 0.26f;
+    assert_near(th_uic_stiffness(&s->uic, 4.0f, 1, 1), 8, 1e-3);
+    s->uic.west[MIDDLE + 1].share = 0.1f;
+    s->uic.capacity[MIDDLE] = s->uic.capacity[MIDDLE + 1] = 0.26f;
+    s->uic.capacity[MIDDLE + NX] = 1.0f;
+    s->uic.south[MIDDLE + NX].share = 0.2f;
+    th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, false);
+    assert_near(s->uic.east[MIDDLE], 8 * 0.4 * 0.4, 1e-3);
+    assert_near(s->uic.north[MIDDLE], 8 * 0.4 * 0.8, 1e-3);
+    destroy(s);
+}
+
 // Eq. 8 at one face.
 static void gradient_is_subtracted(void **state) {
     (void)state;
@@ -297,6 +323,7 @@ int main(void) {
         cmocka_unit_test(others_take_up_room),
         cmocka_unit_test(slack_is_what_is_left_of_the_ground),
         cmocka_unit_test(flow_and_coupling),
+        cmocka_unit_test(small_cells_are_coupled_stiffly),
         cmocka_unit_test(gradient_is_subtracted),
         cmocka_unit_test(walls_fold_the_flow),
         cmocka_unit_test(weight_is_taken_where_the_agent_stands),

@@ -299,6 +299,34 @@ TH_BOTH static inline th_vec2 th_uic_stop_at_walls(const th_world *world, const 
     return q;
 }
 
+// An agent that is this near to the line of an exit that it wants, in radii, is not pushed back from it.
+#define TH_UIC_AT_EXIT 3.0f
+
+// Takes from a push, p to q, what leads away from the exit at whose line the agent is. Agents that are pressed onto a line
+// that they do not want to cross stand along it like a wall, and kept those in that want out, and all behind them.
+TH_FORMULA th_vec2 th_uic_keep_at_exit(const th_world *world, uint32_t i, th_vec2 p, th_vec2 q) {
+    const th_scene *scene = world->scene;
+    const th_vec2 from = th_position(&world->agents, i); // it may be beyond the line already
+    float reach = TH_UIC_AT_EXIT * world->agents.radius[i];
+    if (!th_goals_maybe_near(scene, (int)world->agents.level[i], from, from)) return q;
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (!goal->is_line || goal->kind != TH_GOAL_EXIT ||
+            (uint32_t)goal->line.level != world->agents.level[i])
+            continue;
+        th_vec2 out = th_sub(th_nearest_on_segment(from, goal->line.a, goal->line.b), from);
+        float distance2 = th_length2(out);
+        if (distance2 > reach * reach || distance2 < 1e-10f || !th_wants_goal(world, i, g))
+            continue;
+        float back = th_min(th_dot(th_sub(q, p), out), 0.0f) / distance2;
+        q = th_sub(q, th_scale(back, out));
+        // What is lost at another exit beside it is no way: cut to what an agent may move, little would be left of the own.
+        th_slide_off_exit(world, i, world->agents.level[i], g, p, &q);
+        return q;
+    }
+    return q;
+}
+
 // An agent that has to look, in this pass.
 TH_BOTH static inline bool th_uic_looks(const th_uic_pair_step *step, uint32_t flags) {
     return flags & (step->tidy ? TH_UIC_IS_TIGHT : TH_UIC_LOOKS);
@@ -315,6 +343,7 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
     result.sum = th_scale(step->relax, result.sum);
     bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
     th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
+    if (by_wall) to = th_uic_keep_at_exit(world, i, p, to);
     // Nor further in the whole step than it may be pushed: what it cannot take, the others take in the next pass. Cut
     // only at the end of the step, slow people were run over by those behind them.
     th_vec2 from = th_position(a, i);

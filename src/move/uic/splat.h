@@ -277,7 +277,8 @@ TH_FORMULA float th_uic_hold_at_exits(const th_uic *uic, int l, float inverse_h,
 }
 
 // An agent nearer than a body to an exit line that it wants goes straight over it. Plans spread people along a line,
-// and one that walks along it and one that comes would push each other back for good.
+// and one that walks along it and one that comes would push each other back for good. Plans also keep off the ends of a
+// line: in a corner of two exits two that walked past it, each pressed onto the line of the other, stood for good.
 TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th_vec2 p,
                                     th_vec2 preferred) {
     const th_scene *scene = world->scene;
@@ -289,9 +290,11 @@ TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th
         float length = th_length(along), cut = th_min(radius / th_max(length, 1e-6f), 0.49f);
         th_vec2 q = th_nearest_on_segment(p, th_add(goal->line.a, th_scale(cut, along)),
                                           th_sub(goal->line.b, th_scale(cut, along)));
+        th_vec2 foot = th_nearest_on_segment(p, goal->line.a, goal->line.b);
+        if (th_length2(th_sub(foot, p)) < radius * radius) q = foot;
         float distance = th_length(th_sub(q, p));
         if (distance > 2.0f * radius || !th_wants_goal(world, i, g)) continue;
-        if (distance < 1e-3f) return preferred;
+        if (distance < 1e-5f) return preferred;
         return th_scale(th_length(preferred) / distance, th_sub(q, p));
     }
     return preferred;
