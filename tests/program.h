@@ -1,5 +1,5 @@
-// Running the built program as a user would: its output, its exit code, its files, in a folder of the
-// test's own. SPDX-License-Identifier: Apache-2.0
+// Runs the built program as a user would, in a folder of the test's own: output, exit code, files.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_PROGRAM_H
 #define TH_TESTS_PROGRAM_H
 #include "support.h"

@@ -1,4 +1,4 @@
-// Shared by tests: scenes from text, worlds, invariants, numbers, an allocator that counts.
+// Helpers of all tests: scenes from text, worlds, invariants, numbers, a counting allocator.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SUPPORT_H
 #define TH_TESTS_SUPPORT_H

@@ -148,7 +148,7 @@ static void refusals(void **state) {
     assert_code(shell(p, "cd several && \"$THRONG\" run scene.json --launch slurm --record sqlite"),
                 1);
     assert_holds(p->last.error, "runs of one process");
-    // The script stays where sbatch takes it not, or is not there.
+    // The script stays if sbatch refuses it or is missing.
     assert_code(there(p, "REFUSE=1 \"$THRONG\" " SWEEP "--launch slurm"), 3);
     assert_holds(p->last.error, "sbatch did not take it (it exits 1)");
     assert_code(shell(p, "cd several && PATH=/nowhere \"$THRONG\" " SWEEP "--launch slurm"), 3);
@@ -165,7 +165,7 @@ static void prepare(program *p) {
     assert_code(there(p, "REFUSE=1 \"$THRONG\" " SWEEP "--launch slurm"), 3);
 }
 
-// A task that the test makes up: its ticket, and the `attempt` of a run that it has.
+// An invented task: its ticket, and the attempt at a run that it claims.
 static void forge(program *p, const char *name, const char *ticket, int run, int attempt) {
     char path[256];
     snprintf(path, sizeof path, "%s/several/o/cluster/work/tasks/%s", p->folder, name);
@@ -207,7 +207,7 @@ static void no_run_is_taken_twice(void **state) {
     assert_code(there(p, "\"$THRONG\" collect o && \"$THRONG\" collect o"), 0);
     assert_holds(p->last.out, "o/report.html: of the runs that are there");
     assert_code(there(p, "test $(wc -l <o/runs.csv) = 12 && grep -q '^0.9,5,' o/sweep.csv"), 0);
-    // Its task has left: the run is made, and nothing else.
+    // Its task has left: this run is made, and no other.
     assert_code(
         there(p, "ln -s 'it left' o/cluster/work/tasks/far-1.end; \"$THRONG\" resume o --quiet"),
         0);
@@ -215,7 +215,7 @@ static void no_run_is_taken_twice(void **state) {
     assert_same(p);
 }
 
-// The last thing that `name` was said to have ended of.
+// The last reason noted for the end of `name`.
 static void assert_end(program *p, const char *name, const char *why) {
     assert_code(shell(p, "readlink several/o/cluster/work/tasks/%s.end", name), 0);
     assert_holds(p->last.out, why);
@@ -290,7 +290,7 @@ static void pre_empted_and_requeued(void **state) {
     prepare(p);
     assert_code(throng_until(p, "resume several/o --launch task --jobs 1", "taken:2", SIGTERM),
                 130);
-    // Given back is not died of.
+    // A run given back does not count as a death.
     assert_code(there(p, "cd o/cluster/work/00000 && ls 0.done 1.1.back && ! ls 1.done"), 0);
     assert_code(there(p, "unset THRONG_HOLD; \"$THRONG\" resume o --launch task"), 0);
     assert_same(p);

@@ -1,4 +1,4 @@
-// The contact stage by itself: people are put somewhere, told where the model wants them, and the stage has its say.
+// The contact stage by itself: agents get a place and the place that the model wants, and the stage moves them.
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
 #include "support.h"
@@ -220,7 +220,7 @@ static const char FIRM[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[
     "move":{"model":"people", "separation_passes":1, "body_depth":0.6, "standing_yield":0.1}}],
     "run":{"duration":20}});
 
-// An agent that turns the shoulders comes nearer to a wall than a radius; one that stands on purpose gives way little.
+// An agent that turns its shoulders comes nearer to a wall than a radius; one that stands on purpose gives way little.
 static void shoulders_and_firm_stand(void **state) {
     (void)state;
     stage s = run_stage(FIRM, &(person){.x = 0.3f, .y = 5, .nx = 0.05f, .ny = 5}, 1);
@@ -320,7 +320,7 @@ static void only_the_own_exit_is_left_by(void **state) {
     assert_true(kept.x > 0.0f);
     assert_near(kept.y, 2.1, 1e-3); // it slides along
     assert_true(after_exits((person){0.05f, 2, -0.1f, 2.1f, 0, 0, 1, false}).x < 0.0f);
-    // Off the one exit is over the other, in the corner where they meet.
+    // In the corner where two exits meet, the way off one leads over the other.
     th_vec2 corner = after_exits((person){0.05f, 0.05f, -0.1f, -0.1f, 0, 0, 0, false});
     assert_at(corner, 0.05, 0.05, 1e-4);
     // A line within the room stops no agent.

@@ -1,4 +1,4 @@
-// The protocol by which processes share the runs of a folder, with crews in one process and tasks that are made up.
+// The protocol by which processes share the runs of a folder, with crews in one process and invented tasks.
 // tests/test_cluster.c has whole programs. SPDX-License-Identifier: Apache-2.0
 #include "cluster/crew.h"
 #include "program.h"
@@ -46,7 +46,7 @@ static int tear_down(void **state) {
 // In the folder that the crews work in.
 #define at_work(f, ...) shell(&(f)->p, "cd cluster/work && " __VA_ARGS__)
 
-// A task that is none: its ticket, and its claim on a run.
+// An invented task: its ticket, and its claim on a run.
 static void forge(fixture *f, const char *name, const char *ticket, int run) {
     assert_code(at_work(f,
                         "echo '%s' >tasks/%s && echo 1 >tasks/%s.beat && touch -d 2001-01-01 "
@@ -87,7 +87,7 @@ static void the_first_result_stays(void **state) {
     assert_code(at_work(f, "test -z \"$(ls 00000 | grep part)\""), 0); // nothing is left beside
 }
 
-// Given back a hundred times is no death; ten errors are.
+// A run given back a hundred times stays free; after ten errors it has failed.
 static void deaths_are_counted(void **state) {
     fixture *f = *state;
     for (int run = 1; run < RUNS; ++run) {

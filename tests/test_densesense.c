@@ -284,7 +284,7 @@ static void a_far_goal_is_worth_a_detour(void **state) {
     assert_true(fabsf(th_densesense_most_gain(0.5f, 1.0f, 1.3f, 1.0f) - 0.5f) < 1e-6f);
 }
 
-// People that stand ahead slow one down, and so do oncoming ones, half as much with `passing`.
+// Standing people ahead slow an agent down, and so do oncoming ones, half as much with `passing`.
 static void oncoming_people_count_less(void **state) {
     (void)state;
     double speeds[3];

@@ -315,7 +315,7 @@ static void gaussian_density_is_the_sum_of_kernels(void **state) {
     assert_near(both, want, 1e-8);
     th_region_destroy(low);
     th_region_destroy(high);
-    // Within walls no agent gets lost: the room holds all, and its halves together hold all.
+    // Within walls no share is lost: the room holds all agents, and so do its halves together.
     th_region *room = region_of(ROOM, NULL);
     th_region *west = region_of(ROOM, "POLYGON ((-1 -1, 4.7 -1, 4.7 9, -1 9, -1 -1))");
     th_region *east = region_of(ROOM, "POLYGON ((4.7 -1, 11 -1, 11 9, 4.7 9, 4.7 -1))");
@@ -350,7 +350,7 @@ static void bad_areas(void **state) {
     assert_int_equal(th_region_create(NULL, NULL, &region, NULL), TH_BAD_ARGUMENT);
 }
 
-// Not a test of speed: prints what a person costs.
+// No test of speed: prints the cost of a person.
 static void cost(void **state) {
     (void)state;
     static people p;

@@ -31,7 +31,7 @@ static const char late[] =
         "source": {"rate": 1, "from": 20, "until": 22},
         "radius": 0.2,
         "move": "%s"});
-// No agent leaves this one; those inside are removed.
+// No agent leaves this world; those inside are removed.
 static const char plane[] = TH_JSON(
     {"groups": [{"id": "g", "count": %d, "area": {"rect": [-3, -3, 3, 3]},
         "own_goal": {"opposite": [0, 0]}, "radius": 0.2, "move": "%s"}%s],

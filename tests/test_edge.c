@@ -158,7 +158,7 @@ static void speeds_and_steps(void **state) {
         }
 }
 
-// A source whose area is full waits; the people it owes come later and are not lost.
+// A source whose area is full waits; its people come later and are not lost.
 static void source_in_a_full_area(void **state) {
     (void)state;
     th_scene *scene;
@@ -195,7 +195,7 @@ static uint64_t all_that_came(const char *source, double step) {
     return s.spawned;
 }
 
-// A world is not done while a source owes people, though the scene is empty when they are due.
+// A world is not done while people of a source are due, even with an empty scene.
 static void sources_bring_all_they_announce(void **state) {
     (void)state;
     static const double steps[] = {0.05, 0.0625, 0.1};

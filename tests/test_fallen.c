@@ -180,7 +180,7 @@ static void they_are_not_among_the_nearest(void **state) {
     th_scene_destroy(scene);
 }
 
-// Where the whole area of a source is taken by people that lie.
+// The whole area of a source is taken by people that lie.
 static void newcomers_enter_over_them(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

@@ -116,7 +116,7 @@ static void a_scene_is_run_and_measured(void **state) {
     int code;
     char *text = program("fd hall.json --frames 0:3 --out hall.png", &code);
     assert_int_equal(code, 0);
-    // All 40 stand in 40 m2 at the beginning, no agent has come to the middle yet.
+    // At the beginning all 40 are in 40 m2, and no agent has reached the middle.
     if (!strstr(text, "hall: start, 4 samples in 40.00 m2\n  mean             1.00 /m2"))
         fail_msg("%s", text);
     assert_non_null(strstr(text, "hall: middle, 0 samples"));

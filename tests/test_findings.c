@@ -1,4 +1,4 @@
-// Findings: what they say of recorded calm crowds (no danger) and of crowds as published of accidents (danger), that one
+// Findings: no danger in recorded calm crowds, danger in crowds with the figures published of accidents, that one
 // list reaches every reader, and that the kernel's density is right beside walls and of a person alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/density.h"

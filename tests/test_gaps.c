@@ -158,7 +158,7 @@ static void several_widths(void **state) {
     }
 }
 
-// Without a way round the scene is good, the too broad are told of and stay where they are, out of the others' way.
+// Without a way round the scene is accepted; agents that are too broad are reported and stay out of the others' way.
 static void no_way_round(void **state) {
     (void)state;
     plan p = {.angle = 0.3,

@@ -44,7 +44,7 @@ static void an_area_past_a_wall(void **state) {
     for (int k = 0; k < PLANS; ++k) all_agents_leave(format, plans[k], 12, 60.0);
 }
 
-// Why the scene is refused.
+// The reason for which the scene is refused.
 static th_error refused(const char *json) {
     th_scene *scene = NULL;
     th_error error;

@@ -169,7 +169,7 @@ static void followers_without_a_leader(void **state) {
 
 // ---- companies
 
-// Some know the way and some do not, without talk: one that knows leads, and none waits in vain.
+// Some members know the way and some do not, without talk: one that knows it leads, and none waits in vain.
 static void companies_of_mixed_knowledge(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {

@@ -258,8 +258,8 @@ static void an_exit_seen_is_remembered(void **state) {
     }
 }
 
-// People that keep to the way they came by pass a room with an exit; agents they meet look for that very exit and finds
-// it no later for having talked to them.
+// People that keep to the way they came by pass a room with an exit; agents that look for this exit find it no later
+// after talking to them.
 static void no_agent_is_told_away_from_its_exit(void **state) {
     (void)state;
     double end[2] = {0, 0};

@@ -48,7 +48,7 @@ static double to_the_end(run *r) {
     return th_world_time(r->world);
 }
 
-// By how much those of the second stream are to the left of those of the first, around the middle [m].
+// Distance of the second stream to the left of the first, around the middle [m].
 static double apart(const run *r) {
     double sum[2] = {0, 0};
     int count[2] = {0, 0};
@@ -302,7 +302,7 @@ static void the_panicked_room_empties_first(void **state) {
     assert_true(with[0] < 0.8 * without[0]);
 }
 
-// Two streams that keep coming, 440 people: none of them is left behind.
+// Two streams from sources, 440 people: none is left behind.
 static void people_get_past_each_other_in_a_corridor(void **state) {
     (void)state;
     static const char *const changes[] = {"groups.0.filter=none", "groups.0.move=hidac",

@@ -116,7 +116,7 @@ static void agents_in_panic_pass_each_other_at_a_wall(void **state) {
     end(scene, world);
 }
 
-// Shoved through an open door into the corner beside it, people come out again: rooms and corridor of RiMEA 10, where
+// People shoved through an open door into the corner beside it come out again: rooms and corridor of RiMEA 10, where
 // an agent stayed in five of six crowds.
 static void no_agent_stays_in_a_corner(void **state) {
     (void)state;

@@ -76,7 +76,7 @@ static void asking_changes_nothing(void **state) {
     }
 }
 
-// Whatever model of movement or filter an agent chooses, a click on a person has an answer.
+// Every move model and filter answers a click on a person.
 static void every_model_tells(void **state) {
     (void)state;
     int models, told_by = 0;

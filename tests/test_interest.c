@@ -1,4 +1,4 @@
-// Places of interest: fields, hazards, detours, events, and what loaders say of bad ones. SPDX-License-Identifier:
+// Places of interest: fields, hazards, detours, events, and messages about bad places. SPDX-License-Identifier:
 // Apache-2.0
 #include "behave/interest/interest.h"
 #include "interest_world.h"

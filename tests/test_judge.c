@@ -1,5 +1,5 @@
-// Judging a run: agents left behind, overlaps, speeds; and what is said beforehand of models that are known not to
-// manage a scene. SPDX-License-Identifier: Apache-2.0
+// Judging a run: agents left behind, overlaps, speeds; and doubts about models that are known not to manage a scene.
+// SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 #include "throng/model.h"
 

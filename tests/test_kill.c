@@ -34,7 +34,7 @@ static const char *program; // this one
 
 static int say(const char *text) { return write(STDOUT_FILENO, text, strlen(text)) < 0; }
 
-// Says "." when the file is there and then records until it is killed or the writer fails. The task "tell" says one
+// Prints "." when the file is there and then records until it is killed or the writer fails. The task "tell" says one
 // more "." for every frame. "flush" flushes after some frames, a number that does not fill a transaction, says "!" and
 // waits for its end.
 enum { FLUSH_AFTER = 13 };
@@ -114,7 +114,7 @@ static pid_t start(const char *task, th_trajectory_format format, const char *fi
     return pid;
 }
 
-// ---- the same run, not interrupted: as many frames as an agent asks for
+// ---- the same run, not interrupted: as many frames as wanted
 
 typedef struct moment {
     int count;

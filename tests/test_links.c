@@ -124,7 +124,8 @@ static void messages_quote_nothing(void **state) {
     assert_non_null(strstr(error.message, "line 2: expected two numbers"));
 }
 
-// A pipe without a writer would keep the program waiting; /dev/zero never ends; /proc says it is plain and empty.
+// A pipe without a writer would block the program; /dev/zero never ends; files of /proc report that they are plain and
+// empty.
 static void no_plain_files(void **state) {
     const place *p = *state;
     char pipe[128], link[128];

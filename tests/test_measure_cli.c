@@ -1,5 +1,5 @@
-// throng measure as a user has it: what it prints and writes, what it says to mistakes, and that a run measured
-// while it goes and from its recording gives the same numbers. SPDX-License-Identifier: Apache-2.0
+// throng measure as a user sees it: output, files, messages; a run measured while it goes and from its recording gives
+// the same numbers. SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 #include <math.h>
 #include <sqlite3.h>
@@ -165,7 +165,7 @@ static void mistakes_are_explained(void **state) {
         if (result->code != mistakes[i].code || !strstr(result->error, mistakes[i].says))
             fail_msg("%s: code %d, said: %s", mistakes[i].arguments, result->code, result->error);
     }
-    // Frames in which no agent is: no crash, and it says so.
+    // Frames without agents: no crash, and a message.
     assert_code(
         throng(
             p,

@@ -1,5 +1,5 @@
-// Watching a run: sample times, counts against a count by hand, maps against known crowds, what people
-// did, keeping and taking up. SPDX-License-Identifier: Apache-2.0
+// Watching a run: sample times, counts against a count by hand, maps against known crowds, phases of people, saving and
+// restoring. SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
 #include "observe/observer_parts.h"
 #include "support.h"

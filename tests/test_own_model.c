@@ -1,4 +1,4 @@
-// Models of a program's own: registering, running, mixing, saving, and what is said of bad descriptions.
+// Models of a program's own: registering, running, mixing, saving, and messages about bad descriptions.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include <math.h>

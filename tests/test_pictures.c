@@ -1,5 +1,5 @@
-// Pictures of discomfort and guidance in scenes: what their pixels mean, what nodes take of them, where people go, and
-// what is said of files that are none. SPDX-License-Identifier: Apache-2.0
+// Pictures of discomfort and guidance in scenes: meaning of pixels, values of nodes, ways of people, and messages about
+// bad files. SPDX-License-Identifier: Apache-2.0
 #include "plan/nodes.h"
 #include "space/distance_grid.h"
 #include "support.h"

@@ -1,4 +1,5 @@
-// The planners, rule by rule: what people prefer in single places of small scenes. SPDX-License-Identifier: Apache-2.0
+// The planners, rule by rule: preferred velocities at single places of small scenes. SPDX-License-Identifier:
+// Apache-2.0
 #include "run_model.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
-// Pressure, crowd pressure and exposure: maps and people against what is worked out by hand or by a slow way of
-// its own, keeping and taking up, runs added up. SPDX-License-Identifier: Apache-2.0
+// Pressure, crowd pressure and exposure: maps and people against figures by hand or by a slow method, saving and
+// restoring, sums over runs. SPDX-License-Identifier: Apache-2.0
 #include "observe/ensemble.h"
 #include "observe/observer.h"
 #include "observe/observer_parts.h"

@@ -49,7 +49,7 @@ static void remove_files(folder *f) {
 static int remove_folder(void **state) {
     folder *f = *state;
     remove_files(f);
-    int left = rmdir(f->path); // fails when a file is there that no agent knows
+    int left = rmdir(f->path); // fails when an unknown file is there
     free(f);
     return left;
 }

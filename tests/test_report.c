@@ -302,7 +302,7 @@ static void three_runs(void **state) {
     close_workshop(shop);
 }
 
-// A reader of one sentence only must not think that all got out, nor that it was quicker than it was.
+// The first sentence must not suggest that all got out, or got out more quickly than they did.
 static void the_worst_comes_first(void **state) {
     (void)state;
     workshop *shop = open_workshop(hall);

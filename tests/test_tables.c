@@ -357,7 +357,7 @@ static bool found(const th_findings *findings, const char *words) {
     return false;
 }
 
-// A closed door: no agent gets out, and the warnings say who and where.
+// A closed door: no agent gets out, and the warnings name groups and places.
 static void people_that_cannot_leave(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

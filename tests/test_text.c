@@ -216,7 +216,7 @@ static void strange_bytes(void **state) {
     fixture *f = *state;
     th_error error = {0};
     th_trajectory *trajectory = NULL;
-    // A zero byte far from the beginning, where no agent looks to recognise the format.
+    // A zero byte far behind the bytes by which the format is recognised.
     enum { SIZE = 200000 };
     char *bytes = malloc(SIZE);
     assert_non_null(bytes);

@@ -1,5 +1,5 @@
-// Unilateral incompressibility: the pair step, two people at a time. What is missing between them is known, so is where
-// they must stand afterwards. SPDX-License-Identifier: Apache-2.0
+// Unilateral incompressibility: the pair step, two people at a time. The missing distance is known, and so are their
+// places afterwards. SPDX-License-Identifier: Apache-2.0
 #include "move/uic/pairs.h"
 #include "support.h"
 #include <math.h>

@@ -71,8 +71,8 @@ static void the_line_of_an_exit_is_no_solid(void **state) {
     th_scene_destroy(scene);
 }
 
-// An agent that wants neither is pushed into the corner where two exits meet. Sliding off the one led over the other,
-// and one that was out could not come in again: people of the campsite turned in clumps outside of it for good.
+// Pushes an agent that wants neither of two exits into the corner where they meet. Sliding off the one led over the
+// other, and one that was out could not come in again: people of the campsite turned in clumps outside of it for good.
 static void no_agent_is_pushed_out_where_two_exits_meet(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

@@ -42,7 +42,7 @@ static void keep_side(void **state) {
     assert_near(with.y, 0, 1e-6);
 }
 
-// To the side where more want one's own way, by half the difference; a wish across counts for neither.
+// A step to the side where more agents share the wish, by half the difference; a wish across counts for neither side.
 static void lanes(void **state) {
     (void)state;
     const th_vec2 none = {0, 0}, east = {1, 0}, west = {-1, 0}, north = {0, 1};
