@@ -690,38 +690,38 @@ static void find_doubts(const looker *l) {
 
 // ---- steps
 
-// The models of a group are behave[0 ..], plan, filter, move; NULL after the last.
-static const th_model *model_of(const th_group *group, int k) {
-    const th_model *const *models = th_models(NULL);
-    if (k < group->behave_count) return models[group->behave[k].model];
-    const int others[] = {group->plan.model, group->filter.model, group->move.model};
-    return k < group->behave_count + 3 ? models[others[k - group->behave_count]] : NULL;
+// Falls follow from the pushes of a moment: their number holds up to half of the step up to which the motion does.
+static float longest_step_of(const th_model_choice *choice) {
+    const th_model *model = th_models(NULL)[choice->model];
+    bool falls = model->stage == TH_STAGE_MOVE && th_model_body(model, choice->params).falls;
+    return falls ? 0.5f * model->longest_step : model->longest_step;
 }
 
-// The model with the shortest longest step that the scene's is beyond.
+// The group's model with the shortest longest step that `step` is beyond.
 static void find_long_step(const looker *l, double step) {
     const th_model *worst = NULL;
     const char *group = "";
+    float least = INFINITY;
     for (int g = 0; g < l->scene->group_count; ++g) {
-        const th_model *model;
-        for (int k = 0; (model = model_of(&l->scene->groups[g], k)) != NULL; ++k) {
-            if (!(model->longest_step > 0.0f) || step <= 1.001 * (double)model->longest_step)
-                continue;
-            if (worst && worst->longest_step <= model->longest_step) continue;
-            worst = model;
+        const th_model_choice *choice;
+        for (int k = 0; (choice = th_group_model(&l->scene->groups[g], k)) != NULL; ++k) {
+            float longest = longest_step_of(choice);
+            if (!(longest > 0.0f && longest < least) || step <= 1.001 * (double)longest) continue;
+            worst = th_models(NULL)[choice->model];
             group = l->scene->groups[g].id;
+            least = longest;
         }
     }
     if (!worst) return;
     th_finding about = th_finding_of(TH_FINDING_LONG_STEP, 1);
     about.value = step;
-    about.limit = (double)worst->longest_step;
+    about.limit = (double)least;
     about.unit = "s";
     char cure[80];
     snprintf(cure, sizeof cure, "Give a step of %g s or less (run.step, --step).", about.limit);
     th_findings_add(l->out, about, cure,
                     "The step of %g s is longer than the model \"%s\" of group \"%s\" is made for, "
-                    "%g s: what it counts depends on the step.",
+                    "%g s: its results depend on the step.",
                     step, worst->name, group, about.limit);
 }
 

@@ -78,6 +78,7 @@ const th_model th_move_anticipation_velocity_model = {
     .preset_count = TH_COUNT_OF(presets),
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
+    .longest_step = 0.025f, // tools/measure-steps: other egress times beyond
     .body = body,
     .run = run,
     .influences = influences,

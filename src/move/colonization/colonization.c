@@ -193,6 +193,7 @@ const th_model th_move_colonization_model = {
     .preset_count = TH_COUNT_OF(presets),
     .fields = fields,
     .field_count = TH_COLONIZATION_FIELDS,
+    .longest_step = 0.2f, // tools/measure-steps: slower beyond
     .body = body,
     .run = run,
     .influences = influences,

@@ -162,6 +162,7 @@ const th_model th_move_orca_model = {
     .source = "van den Berg, Guy, Lin, Manocha 2011",
     .params = params,
     .param_count = TH_COUNT_OF(params),
+    .longest_step = 0.1f, // tools/measure-steps: slower at doors beyond
     .body = body,
     .run = run,
     .influences = influences,

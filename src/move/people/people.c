@@ -216,6 +216,7 @@ const th_model th_move_people_model = {
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
     .is_default = true,
+    .longest_step = 0.1f, // tools/measure-steps: deeper overlaps than 10 cm beyond
     .body = body,
     .run = run,
     .influences = influences,
