@@ -17,6 +17,12 @@ extern "C" {
 // changed.
 TH_API th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_world *from,
                                    int *lost, th_world **world, th_error *error);
+// The same in two parts, so that the first, which costs nearly all the time, can run in another thread while `from` is
+// stepped: a world with room for `people` besides those that the scene brings, and those people's move. Between the two the
+// world may only be destroyed; when the second fails, too.
+TH_API th_result th_world_prepare(const th_scene *scene, const th_world_def *def, int people,
+                                  th_world **world, th_error *error);
+TH_API th_result th_world_take_over(th_world *world, th_world *from, int *lost, th_error *error);
 
 // ---- bodies moved by hand: a player, a vehicle, a robot. A body is a convex shape that only the program moves. Its edges are
 // walls to every model; agents step out of its way, and those it meets are carried along in front of it, never through it

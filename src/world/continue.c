@@ -34,11 +34,6 @@ static int find_door(const th_scene *scene, const char *id) {
     return -1;
 }
 
-int th_continued_capacity(const th_scene *scene, const th_world *from) {
-    double needed = (double)from->agents.count + (double)th_spawn_capacity(scene, 0.0);
-    return needed < 2e9 ? (int)needed : 2000000000;
-}
-
 static void copy_own_fields(const th_world *world, const th_world *from, int group, int old_group,
                             uint32_t i, uint32_t k) {
     th_group_state *state = &world->groups[group], *old = &from->groups[old_group];

@@ -262,21 +262,36 @@ static th_result check_device(const th_scene *scene, const th_world_def *def, th
     return TH_OK;
 }
 
-static th_result make(const th_scene *scene, const th_world_def *def, th_world *from, int *lost,
-                      th_world **out, th_error *error) {
+// The last part of making a world, when its agents are there.
+static th_result settle(th_world *world, th_error *error) {
+    th_stage_index(world);
+    if (!world->on_device) return TH_OK;
+    world->device = th_cuda_backend();
+    return world->device->create(world, error);
+}
+
+static int capacity_of(const th_scene *scene, const th_world_def *def, int people) {
+    if (def->max_agents) return def->max_agents;
+    double needed = (double)th_spawn_capacity(scene, people < 0 ? def->end : 0.0) +
+                    (people > 0 ? (double)people : 0.0);
+    return needed < 2e9 ? (int)needed : 2000000000;
+}
+
+// `people`: that another world has, to be taken over; below 0: the scene's own, who are placed.
+static th_result make(const th_scene *scene, const th_world_def *def, int people, th_world **out,
+                      th_error *error) {
     assert(scene && def && out);
     *out = NULL;
     th_result result = check_def(def, error);
     if (result == TH_OK) result = check_device(scene, def, error);
     if (result != TH_OK) return result;
-    result = from ? TH_OK : th_spawn_check(scene, error);
+    result = people >= 0 ? TH_OK : th_spawn_check(scene, error);
     if (result != TH_OK) {
         if (error) th_scene_locate(scene, error);
         return result;
     }
     th_memory memory = th_memory_of(&def->allocator);
-    int capacity = def->max_agents ? def->max_agents : th_spawn_capacity(scene, def->end);
-    if (from && !def->max_agents) capacity = th_continued_capacity(scene, from);
+    int capacity = capacity_of(scene, def, people);
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
     if (capacity > MAX_CAPACITY)
         return th_fail(error, TH_FULL, "groups",
@@ -314,15 +329,8 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
     } else if (result == TH_OK) {
         world->trouble = NULL;
         start_state(world);
-        if (from)
-            *lost = th_take_over(world, from);
-        else
-            result = th_spawn_scene(world, error);
-        if (result == TH_OK) th_stage_index(world);
-        if (result == TH_OK && def->backend == TH_BACKEND_CUDA) {
-            world->device = th_cuda_backend();
-            result = world->device->create(world, error);
-        }
+        if (people < 0) result = th_spawn_scene(world, error);
+        if (people < 0 && result == TH_OK) result = settle(world, error);
     }
     if (result != TH_OK) {
         if (error) th_scene_locate(scene, error);
@@ -335,14 +343,31 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
 
 th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **world,
                           th_error *error) {
-    return make(scene, def, NULL, NULL, world, error);
+    return make(scene, def, -1, world, error);
+}
+
+th_result th_world_prepare(const th_scene *scene, const th_world_def *def, int people,
+                           th_world **world, th_error *error) {
+    assert(people >= 0);
+    return make(scene, def, people, world, error);
+}
+
+th_result th_world_take_over(th_world *world, th_world *from, int *lost, th_error *error) {
+    assert(world && from && world->agents.count == 0);
+    int gone = th_take_over(world, from);
+    if (lost) *lost = gone;
+    return settle(world, error);
 }
 
 th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_world *from,
                             int *lost, th_world **world, th_error *error) {
     assert(from);
-    int unread;
-    return make(scene, def, from, lost ? lost : &unread, world, error);
+    th_result result = make(scene, def, (int)from->agents.count, world, error);
+    if (result == TH_OK) result = th_world_take_over(*world, from, lost, error);
+    if (result == TH_OK) return result;
+    th_world_destroy(*world);
+    *world = NULL;
+    return result;
 }
 
 void th_world_destroy(th_world *world) {

@@ -21,8 +21,6 @@ void th_spawn_scripted(th_world *world);
 // continue.c: fills an empty world with the people, the clock and the counts of a world of another scene. Returns how
 // many agents found no place.
 int th_take_over(th_world *world, th_world *from);
-// Room for them and for all that the scene still brings.
-int th_continued_capacity(const th_scene *scene, const th_world *from);
 
 // spawn.c: refuses groups that cannot possibly fit, without placing them.
 th_result th_spawn_check(const th_scene *scene, th_error *error);
