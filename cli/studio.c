@@ -122,13 +122,13 @@ static void *run_studio(void *studio) {
 }
 
 static void print_address(const th_studio_server *server, const studio_options *o,
-                          const th_studio *studio) {
+                          const char *name) {
     const char *host = o->listen ? o->listen : "127.0.0.1";
     char address[256];
     bool anywhere = strcmp(host, "0.0.0.0") == 0;
     snprintf(address, sizeof address, "http://%s:%d/?token=%s", anywhere ? "127.0.0.1" : host,
              th_studio_server_port(server), th_studio_server_token(server));
-    printf("throng studio: %s\n%s\n", studio->name, address);
+    printf("throng studio: %s\n%s\n", name, address);
     if (o->listen)
         printf("All who reach %s and know the token can watch and change this crowd; the "
                "connection is "
@@ -143,31 +143,51 @@ static void print_address(const th_studio_server *server, const studio_options *
     if (!o->no_browser && can_show_browser()) open_browser(address);
 }
 
-static int serve(th_studio *studio, const studio_options *o) {
-    th_studio_server_def def = {.address = o->listen, .port = (int)o->port};
-    th_studio_server *server = NULL;
-    th_error error = {0};
+static int serve(th_studio *studio, th_studio_server *server) {
     pthread_t runner;
-    if (th_studio_server_create(&def, &studio->exchange, &server, &error) != TH_OK)
-        return th_report_failure("studio", &error);
     watch_signals(server);
     if (pthread_create(&runner, NULL, run_studio, studio) != 0) {
-        th_studio_server_destroy(server);
         fprintf(stderr, "throng studio: no thread could be started\n");
         return TH_EXIT_FAILED;
     }
-    print_address(server, o, studio);
     th_studio_server_run(server, &stopping);
     th_studio_stop(&studio->exchange);
     pthread_join(runner, NULL);
-    th_studio_server_destroy(server);
     return TH_EXIT_OK;
+}
+
+static th_result open_shown(th_studio *studio, const char *path, const studio_options *o,
+                            bool recordings_only, th_error *error) {
+    bool scene = path && !recordings_only && !is_folder(path) && is_scene(path);
+    if (!path) return open_template(studio, "concourse", error);
+    if (!scene) return th_replay_open(studio, path, error);
+    th_result result = open_scene(studio, path, o, error);
+    if (result != TH_OK || o->seed <= 0) return result;
+    studio->seed = (uint64_t)o->seed;
+    return th_play_restart(studio, error);
+}
+
+// The address is printed first: a large scene takes a while, and the page waits for it.
+static int open_and_serve(th_studio *studio, const char *path, const studio_options *o,
+                          bool recordings_only) {
+    th_studio_server_def def = {.address = o->listen, .port = (int)o->port};
+    th_studio_server *server = NULL;
+    th_error error = {0};
+    const char *name = path ? path : "concourse";
+    th_result listening = th_studio_server_create(&def, &studio->exchange, &server, &error);
+    if (listening == TH_OK) print_address(server, o, name);
+    th_error wrong = {0};
+    th_result result = open_shown(studio, path, o, recordings_only, &wrong);
+    int code = result != TH_OK      ? th_report_error(name, &wrong)
+               : listening != TH_OK ? th_report_failure("studio", &error)
+                                    : serve(studio, server);
+    th_studio_server_destroy(server);
+    return code;
 }
 
 static int show(const th_command *command, const char *path, const studio_options *o,
                 bool recordings_only) {
     th_studio studio;
-    th_error error = {0};
     th_backend backend = TH_BACKEND_CPU;
     if (!th_read_backend(command, o->device, &backend)) return TH_EXIT_USAGE;
     int code = th_load_plugins(&o->plugins);
@@ -178,19 +198,9 @@ static int show(const th_command *command, const char *path, const studio_option
     studio.allow_links = o->allow_links;
     studio.playing = !o->paused;
     studio.assumed = (th_trajectory_assumed){.fps = o->fps};
-    if (!th_read_unit(command, o->unit, &studio.assumed.unit)) {
-        th_studio_release(&studio);
-        return TH_EXIT_USAGE;
-    }
-    bool scene = path && !recordings_only && !is_folder(path) && is_scene(path);
-    th_result result = !path   ? open_template(&studio, "concourse", &error)
-                       : scene ? open_scene(&studio, path, o, &error)
-                               : th_replay_open(&studio, path, &error);
-    if (result == TH_OK && scene && o->seed > 0) {
-        studio.seed = (uint64_t)o->seed;
-        result = th_play_restart(&studio, &error);
-    }
-    code = result == TH_OK ? serve(&studio, o) : th_report_error(path ? path : "concourse", &error);
+    code = th_read_unit(command, o->unit, &studio.assumed.unit)
+               ? open_and_serve(&studio, path, o, recordings_only)
+               : TH_EXIT_USAGE;
     th_studio_release(&studio);
     return code;
 }

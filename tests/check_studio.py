@@ -152,8 +152,11 @@ def check_edits(server):
     check(client.ask("edit", kind="door", door="side", open=False)["how"] == "live", "a door is shut")
     client.ask("step", n=20)
     second = client.ask("hash")["hash"]
-    check(client.ask("undo")["ok"] and client.ask("hash")["hash"] == first, "undo brings the state before the edit")
-    check(client.ask("redo")["ok"] and client.ask("hash")["hash"] == second, "redo brings the state before the undo")
+    check(client.ask("undo", time=True)["ok"] and client.ask("hash")["hash"] == first, "undo brings the state before the edit")
+    check(client.ask("redo", time=True)["ok"] and client.ask("hash")["hash"] == second, "redo brings the state before the undo")
+    now = client.ask("hash")["time"]
+    check(client.ask("undo")["ok"] and client.ask("hash")["time"] == now, "undo of the edit alone keeps the time")
+    check(client.ask("redo")["ok"] and client.ask("hash")["hash"] == second, "and so does redo")
     # People, walls, obstacles, parameters.
     check(client.ask("edit", kind="people", group=0, at=[30, 25], count=20)["added"] == 20, "people are added")
     check(client.ask("edit", kind="wall", level=0, line=[[20, 2], [20, 8], [22, 8]])["ok"], "a wall is added")
@@ -608,6 +611,8 @@ def main():
         check_door(server)
         check_messages(client)
         check_edits(server)
+        client.close()  # silent meanwhile, it may have been dropped
+        client = Client(server)
         check_templates(client)
         client.close()
         check_harm(server)

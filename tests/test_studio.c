@@ -19,7 +19,7 @@ static const char room[] = "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 1
 static th_scene *compile(const json_t *document) {
     th_scene *scene = NULL;
     th_error error = {0};
-    if (th_document_compile(document, "test", (th_link_scope){0}, &scene, &error) != TH_OK)
+    if (th_document_compile(document, "test", (th_link_scope){0}, NULL, &scene, &error) != TH_OK)
         fail_msg("%s", error.message);
     return scene;
 }
@@ -328,6 +328,19 @@ static void agents_with_a_place_go_on(void **state) {
         kept++;
     }
     assert_true(gone > 0 && kept > 0);
+    // The same in two parts, with steps between.
+    th_world *prepared = NULL, *again = NULL;
+    int without = -1, without_too = -1;
+    assert_int_equal(th_world_prepare(next, &def, 4000, &prepared, NULL), TH_OK);
+    th_world_step(world, 5);
+    assert_int_equal(th_world_continue(next, &def, world, &without, &again, NULL), TH_OK);
+    assert_int_equal(th_world_take_over(prepared, world, &without_too, NULL), TH_OK);
+    assert_int_equal(without_too, without);
+    th_world_step(prepared, 20);
+    th_world_step(again, 20);
+    assert_true(th_world_hash(prepared) == th_world_hash(again));
+    th_world_destroy(prepared);
+    th_world_destroy(again);
     assert_int_equal(lost, gone);
     assert_int_equal(th_world_agent_count(moved), kept);
     th_statistics s = th_world_statistics(moved);

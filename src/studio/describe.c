@@ -599,11 +599,12 @@ json_t *th_describe_state(th_studio *studio) {
     for (int w = 0; w < studio->play_count && !studio->replay; ++w)
         json_array_append_new(worlds, describe_world(studio, &studio->plays[w]));
     if (studio->replay) json_array_append_new(worlds, describe_replayed(studio));
-    return json_pack("{s:s,s:b,s:f,s:f,s:f,s:i,s:i,s:i,s:b,s:o,s:o,s:o,s:o}", "event", "state",
-                     "playing", studio->playing, "speed", studio->speed, "steps_per_second",
-                     studio->rate, "real_time", studio->real_time, "clients", studio->clients,
-                     "undo", studio->undo.count, "redo", studio->redo.count, "compare",
-                     studio->play_count == 2, "history",
+    return json_pack("{s:s,s:b,s:f,s:f,s:f,s:i,s:i,s:i,s:I,s:o,s:b,s:o,s:o,s:o,s:o}", "event",
+                     "state", "playing", studio->playing, "speed", studio->speed,
+                     "steps_per_second", studio->rate, "real_time", studio->real_time, "clients",
+                     studio->clients, "undo", studio->undo.count, "redo", studio->redo.count,
+                     "undo_bytes", (json_int_t)th_undo_bytes(studio), "rebuild",
+                     th_rebuild_describe(studio), "compare", studio->play_count == 2, "history",
                      kept ? json_pack("[f,f]", from, to) : json_null(), "scrub",
                      studio->scrubbing ? json_real(studio->scrub_time) : json_null(), "duration",
                      studio->replay ? json_real(th_replay_duration(studio->replay)) : json_null(),

@@ -173,14 +173,93 @@ json_t *th_document_read(const char *text, size_t length, const char *name, th_e
 }
 
 th_result th_document_compile(const json_t *document, const char *name, th_link_scope links,
-                              th_scene **scene, th_error *error) {
+                              const th_allocator *allocator, th_scene **scene, th_error *error) {
     char *text = json_dumps(document, JSON_REAL_PRECISION(15));
     if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for the text of the scene");
     th_scene_options options = {.no_files = links.folder == NULL, .allow_links = links.anywhere};
+    if (allocator) options.allocator = *allocator;
     th_result result =
         th_scene_load_json(text, strlen(text), name, links.folder, &options, scene, error);
     free(text);
     return result;
+}
+
+// ---- writing
+
+// What fits on a line stands on one: points, lines, rectangles and most elements.
+typedef struct written {
+    char *text;
+    size_t length, room;
+} written;
+
+static bool write_text(written *w, const char *text, size_t length) {
+    if (w->length + length + 1 > w->room) {
+        size_t room = 2 * (w->length + length) + 256;
+        char *grown = realloc(w->text, room);
+        if (!grown) return false;
+        w->text = grown;
+        w->room = room;
+    }
+    memcpy(w->text + w->length, text, length);
+    w->length += length;
+    w->text[w->length] = '\0';
+    return true;
+}
+
+static bool write_line(written *w, const char *text, int depth) {
+    bool done = write_text(w, "\n", 1);
+    for (int k = 0; k < depth && done; ++k) done = write_text(w, "  ", 2);
+    return done && write_text(w, text, strlen(text));
+}
+
+static bool write_value(written *w, const json_t *value, int depth);
+
+static bool write_members(written *w, const json_t *value, int depth) {
+    bool done = true, first = true;
+    const char *name;
+    json_t *member;
+    size_t k;
+    if (json_is_array(value)) {
+        json_array_foreach(value, k, member) {
+            done = done && (first || write_text(w, ",", 1)) && write_line(w, "", depth + 1) &&
+                   write_value(w, member, depth + 1);
+            first = false;
+        }
+        return done;
+    }
+    json_object_foreach((json_t *)value, name, member) {
+        json_t *text = json_string(name);
+        char *quoted = json_dumps(text, JSON_ENCODE_ANY);
+        done = done && quoted && (first || write_text(w, ",", 1)) &&
+               write_line(w, quoted, depth + 1) && write_text(w, ": ", 2) &&
+               write_value(w, member, depth + 1);
+        first = false;
+        free(quoted);
+        json_decref(text);
+    }
+    return done;
+}
+
+static bool write_value(written *w, const json_t *value, int depth) {
+    enum { WIDE = 110 };
+    char *line = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    if (!line) return false;
+    size_t length = strlen(line);
+    bool whole = !(json_is_array(value) || json_is_object(value)) ||
+                 (depth > 0 && length + 2 * (size_t)depth <= WIDE);
+    bool done = !whole || write_text(w, line, length);
+    free(line);
+    if (whole) return done;
+    bool list = json_is_array(value);
+    return write_text(w, list ? "[" : "{", 1) && write_members(w, value, depth) &&
+           write_line(w, list ? "]" : "}", depth);
+}
+
+char *th_document_write(const json_t *document) {
+    written w = {0};
+    if (write_value(&w, document, 0) && write_text(&w, "\n", 1)) return w.text;
+    free(w.text);
+    return NULL;
 }
 
 // ---- edits

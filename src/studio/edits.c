@@ -91,27 +91,19 @@ static th_result set_document_param(th_studio *studio, int w, int g, const json_
     return result;
 }
 
-// Compiles the changed document and goes on with it; the document is taken over.
-static json_t *reload(th_studio *studio, int w, json_t *document, const char *text, int room,
+// Compiles the changed document and goes on with it, beside the crowd where there are threads; takes the document over.
+static json_t *reload(th_studio *studio, int w, json_t *document, const char *text,
                       th_error *error) {
-    int lost = 0;
-    th_undo_push(studio, &studio->undo, w, text);
-    if (th_play_reload(studio, w, document, room, &lost, error) != TH_OK) {
-        th_undo_drop(&studio->undo);
-        return NULL;
-    }
-    th_undo_clear(&studio->redo);
-    th_studio_tell_edited(studio, w, text, "reload", lost);
-    return json_pack("{s:s,s:i}", "how", "reload", "lost", lost);
+    return th_rebuild_edit(studio, w, document, text, json_pack("{s:s}", "how", "reload"), error);
 }
 
 // A parameter that the running world does not take: the scene is compiled with it and the crowd moves over.
-static json_t *set_anew(th_studio *studio, int w, const json_t *asked, const char *name) {
-    th_error error = {0};
+static json_t *set_anew(th_studio *studio, int w, const json_t *asked, const char *name,
+                        th_error *error) {
     int done;
     json_t *document = json_deep_copy(studio->plays[w].document);
-    if (for_groups(studio, w, asked, document, set_document_param, &done, &error))
-        return reload(studio, w, document, name, 0, &error);
+    if (for_groups(studio, w, asked, document, set_document_param, &done, error))
+        return reload(studio, w, document, name, error);
     json_decref(document);
     return NULL;
 }
@@ -127,7 +119,11 @@ json_t *th_do_set(th_studio *studio, const json_t *asked, uint64_t client, th_er
     th_undo_push(studio, &studio->undo, w, name);
     if (!for_groups(studio, w, asked, studio->plays[w].document, set_group_param, &done, error)) {
         th_undo_drop(&studio->undo);
-        return set_anew(studio, w, asked, name);
+        th_error live = *error;
+        *error = (th_error){0};
+        json_t *answer = set_anew(studio, w, asked, name, error);
+        if (!answer && error->code != TH_OK) *error = live;
+        return answer;
     }
     th_undo_clear(&studio->redo);
     studio->plays[w].dirty = true;
@@ -175,7 +171,7 @@ json_t *th_do_model(th_studio *studio, const json_t *asked, uint64_t client, th_
         json_decref(document);
         return NULL;
     }
-    return reload(studio, w, document, model, 0, error);
+    return reload(studio, w, document, model, error);
 }
 
 static int door_of(const th_scene_view *scene, const json_t *given, th_error *error) {
@@ -202,7 +198,11 @@ static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error
     int d = door_of(scene, json_object_get(asked, "door"), error);
     if (d < 0) return NULL;
     if (!json_is_boolean(open)) return th_request_refuse(error, "open", "say true or false");
-    th_undo_push(studio, &studio->undo, w, "door");
+    if (th_undo_push(studio, &studio->undo, w, "door")) {
+        th_undo *undo = &studio->undo.items[studio->undo.count - 1];
+        undo->door = d;
+        undo->door_open = th_world_door_open(play->world, d);
+    }
     if (th_world_set_door(play->world, scene->doors[d].id, json_is_true(open), error) != TH_OK) {
         th_undo_drop(&studio->undo);
         return NULL;
@@ -215,9 +215,10 @@ static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error
     return json_pack("{s:s}", "how", "live");
 }
 
-// The document's coordinates are the scene's own.
+// The document's coordinates are the scene's own, to a tenth of a millimetre: no digits of the float's rounding.
 static json_t *in_file(const th_scene_view *scene, th_vec2 p) {
-    return json_pack("[f,f]", (double)p.x + scene->origin.x, (double)p.y + scene->origin.y);
+    return json_pack("[f,f]", round(((double)p.x + scene->origin.x) * 1e4) / 1e4,
+                     round(((double)p.y + scene->origin.y) * 1e4) / 1e4);
 }
 
 static bool add_live_walls(th_play *play, int level, const json_t *line, json_t *polyline,
@@ -277,41 +278,75 @@ static json_t *edit_wall(th_studio *studio, int w, const json_t *asked, th_error
 
 // ---- edits of the document
 
-static json_t *edit_document(th_studio *studio, int w, const json_t *asked, const char *kind,
-                             th_error *error) {
+static th_result edit_one(json_t *document, const json_t *asked, th_document_made *made,
+                          th_error *error) {
+    const char *kind = json_string_value(json_object_get(asked, "kind"));
     const char *what = json_string_value(json_object_get(asked, "what"));
     const json_t *level = json_object_get(asked, "level"), *key = json_object_get(asked, "key"),
                  *value = json_object_get(asked, "value");
-    json_t *document = json_deep_copy(studio->plays[w].document);
+    if (kind && strcmp(kind, "add") == 0)
+        return th_document_add(document, what, level, value, made, error);
+    if (kind && strcmp(kind, "change") == 0)
+        return th_document_change(document, what, level, key, value, error);
+    if (kind && strcmp(kind, "remove") == 0)
+        return th_document_remove(document, what, level, key, error);
+    if (kind && strcmp(kind, "patch") == 0)
+        return th_document_patch(document, json_object_get(asked, "patch"), error);
+    return th_fail(error, TH_BAD_ARGUMENT, "edits",
+                   "several edits at once are of kind add, change, remove or patch");
+}
+
+static void tell_made(json_t *answer, const th_document_made *made) {
+    json_object_set_new(answer, "what", json_string(made->what));
+    json_object_set_new(answer, "made", made->id[0] ? json_string(made->id) : json_null());
+    json_object_set_new(answer, "index", json_integer(made->index));
+}
+
+// All of a list of edits or none; *made_all: what is new.
+static th_result edit_several(json_t *document, const json_t *edits, json_t *made_all,
+                              th_error *error) {
+    enum { MOST = 10000 };
+    th_result result = TH_OK;
+    if (!json_is_array(edits) || json_array_size(edits) == 0 || json_array_size(edits) > MOST)
+        return th_fail(error, TH_BAD_ARGUMENT, "edits", "give a list of 1 to %d edits", MOST);
+    for (size_t k = 0; k < json_array_size(edits) && result == TH_OK; ++k) {
+        th_document_made made = {0};
+        result = edit_one(document, json_array_get(edits, k), &made, error);
+        if (result != TH_OK || !made.what) continue;
+        json_t *told = json_object();
+        tell_made(told, &made);
+        json_array_append_new(made_all, told);
+    }
+    return result;
+}
+
+static json_t *edit_document(th_studio *studio, int w, const json_t *asked, const char *kind,
+                             th_error *error) {
+    const char *what = json_string_value(json_object_get(asked, "what"));
+    const json_t *edits = json_object_get(asked, "edits");
+    bool several = strcmp(kind, "several") == 0;
+    json_t *document = json_deep_copy(studio->plays[w].document), *made_all = json_array();
     th_document_made made = {0};
-    th_result result;
-    if (strcmp(kind, "add") == 0)
-        result = th_document_add(document, what, level, value, &made, error);
-    else if (strcmp(kind, "change") == 0)
-        result = th_document_change(document, what, level, key, value, error);
-    else if (strcmp(kind, "remove") == 0)
-        result = th_document_remove(document, what, level, key, error);
-    else
-        result = th_document_patch(document, json_object_get(asked, "patch"), error);
+    th_result result = several ? edit_several(document, edits, made_all, error)
+                               : edit_one(document, asked, &made, error);
     if (result != TH_OK) {
         json_decref(document);
+        json_decref(made_all);
         return NULL;
     }
     char text[80];
-    snprintf(text, sizeof text, "%s %.40s", kind, what ? what : "");
-    json_t *answer = reload(studio, w, document, text, 0, error);
-    if (answer && made.what) {
-        json_object_set_new(answer, "what", json_string(made.what));
-        json_object_set_new(answer, "made", made.id[0] ? json_string(made.id) : json_null());
-        json_object_set_new(answer, "index", json_integer(made.index));
-    }
-    return answer;
+    snprintf(text, sizeof text, "%s %.40s", several ? "edits" : kind, what ? what : "");
+    json_t *answer = json_pack("{s:s}", "how", "reload");
+    if (made.what) tell_made(answer, &made);
+    if (several) json_object_set(answer, "made_all", made_all);
+    json_decref(made_all);
+    return th_rebuild_edit(studio, w, document, text, answer, error);
 }
 
 json_t *th_do_edit(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)client;
     static const char *const kinds[] = {"door",   "wall",   "people", "remove_people", "add",
-                                        "change", "remove", "patch",  "person"};
+                                        "change", "remove", "patch",  "several",       "person"};
     const char *kind = json_string_value(json_object_get(asked, "kind"));
     int w = th_request_world(studio, asked, error);
     if (w < 0) return NULL;
@@ -321,33 +356,68 @@ json_t *th_do_edit(th_studio *studio, const json_t *asked, uint64_t client, th_e
     if (kind && strcmp(kind, "remove_people") == 0)
         return th_edit_remove_people(studio, w, asked, error);
     if (kind && strcmp(kind, "person") == 0) return th_edit_person(studio, w, asked, error);
-    for (int k = 4; kind && k < 8; ++k)
+    for (int k = 4; kind && k < 9; ++k)
         if (strcmp(kind, kinds[k]) == 0) return edit_document(studio, w, asked, kind, error);
-    const char *near = kind ? th_nearest_word(kind, kinds, 9) : NULL;
+    const char *near = kind ? th_nearest_word(kind, kinds, 10) : NULL;
     th_fail(error, TH_BAD_ARGUMENT, "kind", "there is no edit '%.40s'%s%s", kind ? kind : "",
             near ? "; did you mean " : "", near ? near : "");
     return NULL;
 }
 
-static json_t *undone(th_studio *studio, th_undo_stack *from, th_undo_stack *to, const char *text,
-                      th_error *error) {
+// A door goes back as it was shut: at once, in the running world.
+static json_t *door_undone(th_studio *studio, th_undo_stack *from, th_undo_stack *to,
+                           th_error *error) {
+    const th_undo *undo = &from->items[from->count - 1];
+    th_play *play = &studio->plays[undo->world];
+    int door = undo->door, world = undo->world;
+    bool open = undo->door_open;
+    const char *id = th_scene_view_of(th_world_scene(play->world))->doors[door].id;
+    json_t *answer = json_pack("{s:s,s:i}", "text", undo->text, "world", world);
+    if (th_undo_push(studio, to, world, undo->text)) {
+        to->items[to->count - 1].door = door;
+        to->items[to->count - 1].door_open = !open;
+    }
+    if (th_world_set_door(play->world, id, open, error) != TH_OK) {
+        th_undo_drop(to);
+        json_decref(answer);
+        return NULL;
+    }
+    th_undo_leave(studio, from);
+    play->dirty = true;
+    return answer;
+}
+
+// The edit alone is undone and time goes on, but for edits of people; `time`: back to the moment of the edit.
+static json_t *undone(th_studio *studio, const json_t *asked, th_undo_stack *from,
+                      th_undo_stack *to, const char *text, th_error *error) {
     if (from->count == 0) return th_request_refuse(error, "", "there is nothing to go back to");
-    int world = from->items[from->count - 1].world;
-    char what[80];
-    snprintf(what, sizeof what, "%s", from->items[from->count - 1].text);
-    if (th_undo_take(studio, from, to, error) != TH_OK) return NULL;
-    th_studio_tell_edited(studio, world, text, "reload", 0);
-    return json_pack("{s:s,s:i}", "text", what, "world", world);
+    const th_undo *undo = &from->items[from->count - 1];
+    int world = undo->world;
+    bool with_time = json_is_true(json_object_get(asked, "time")) || undo->of_people;
+    json_t *answer;
+    if (with_time && undo->scene == studio->plays[world].scene) {
+        answer = json_pack("{s:s,s:i}", "text", undo->text, "world", world);
+        if (th_undo_take(studio, from, to, error) != TH_OK) {
+            json_decref(answer);
+            return NULL;
+        }
+    } else if (!with_time && undo->door >= 0 && undo->scene == studio->plays[world].scene) {
+        answer = door_undone(studio, from, to, error);
+    } else {
+        return th_rebuild_undo(studio, from, to, with_time, error);
+    }
+    if (answer) th_studio_tell_edited(studio, world, text, "live", 0);
+    return answer;
 }
 
 json_t *th_do_undo(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
-    (void)asked, (void)client;
-    return undone(studio, &studio->undo, &studio->redo, "undone", error);
+    (void)client;
+    return undone(studio, asked, &studio->undo, &studio->redo, "undone", error);
 }
 
 json_t *th_do_redo(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
-    (void)asked, (void)client;
-    return undone(studio, &studio->redo, &studio->undo, "redone", error);
+    (void)client;
+    return undone(studio, asked, &studio->redo, &studio->undo, "redone", error);
 }
 
 // ---- people placed and taken away by hand: the brush
@@ -370,6 +440,12 @@ static bool get_disc(const th_scene_view *scene, const json_t *asked, disc *d, t
     }
     d->radius = (float)radius;
     return true;
+}
+
+// An edit that is undone by going back to before it.
+static void push_of_people(th_studio *studio, int w, const char *text) {
+    if (th_undo_push(studio, &studio->undo, w, text))
+        studio->undo.items[studio->undo.count - 1].of_people = true;
 }
 
 // Places of people within the disc and a little beyond.
@@ -515,7 +591,7 @@ json_t *th_edit_people(th_studio *studio, int w, const json_t *asked, th_error *
     uint64_t random = th_world_step_count(play->world) * 2654435761u +
                       (uint64_t)th_world_agent_count(play->world);
     int found = find_spots(scene, random, &d, places, taken, (int)wanted);
-    th_undo_push(studio, &studio->undo, w, "people");
+    push_of_people(studio, w, "people");
     th_result result = spawn(studio, w, group, &d, places + taken, found, error);
     if (result == TH_OK && found > 0) note_added(play, group, &d, found);
     free(places);
@@ -541,7 +617,7 @@ json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_
     if (!ids) return th_request_refuse(error, "", "no memory to remove people");
     ids[0].serial = (uint32_t)json_integer_value(person);
     int found = json_is_integer(person) ? 1 : people_near(play->world, &d, NULL, ids, count, 0.0f);
-    th_undo_push(studio, &studio->undo, w, "people removed");
+    push_of_people(studio, w, "people removed");
     th_undo_clear(&studio->redo);
     int removed = th_world_remove(play->world, ids, found);
     free(ids);
@@ -580,7 +656,7 @@ json_t *th_edit_person(th_studio *studio, int w, const json_t *asked, th_error *
     if (!json_is_number(value) ||
         (info->is_float ? !(fabs(number) <= 1e6) : !(number >= 0 && number < 4e9)))
         return th_request_refuse(error, "value", "is no number that the model can keep");
-    th_undo_push(studio, &studio->undo, w, "person");
+    push_of_people(studio, w, "person");
     th_undo_clear(&studio->redo);
     void *view = th_world_map(world, field, TH_ACCESS_WRITE);
     if (view && info->is_float) ((float *)view)[k] = (float)number;

@@ -48,6 +48,7 @@ typedef struct th_studio_exchange {
     int clients;
     uint64_t inspected; // person << 1 | world, as asked last; 0: none
     bool stop;
+    const atomic_int *rebuilt;  // some world was made beside the one on show; NULL: none ever is
     void (*wake)(void *server); // thread-safe; NULL: no listener
     void *server;
 } th_studio_exchange;

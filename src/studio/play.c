@@ -55,12 +55,12 @@ void th_history_clear(th_studio_history *h) {
 
 // ---- a world on show: opened, restarted, reloaded with another document, taken back
 
-static th_play_scene *hold_scene(th_play_scene *scene) {
+th_play_scene *th_play_hold(th_play_scene *scene) {
     if (scene) scene->references++;
     return scene;
 }
 
-static void release_scene(th_play_scene *scene) {
+void th_play_let_go(th_play_scene *scene) {
     if (!scene || --scene->references > 0) return;
     th_scene_destroy(scene->scene);
     free(scene);
@@ -70,7 +70,7 @@ void th_play_release(th_play *play) {
     th_charts_release(&play->charts); // its watch reads the scene
     th_world_destroy(play->world);
     th_studio_catalogue_release(play->catalogue);
-    release_scene(play->scene);
+    th_play_let_go(play->scene);
     json_decref(play->document);
     json_decref(play->live_walls);
     *play = (th_play){0};
@@ -89,13 +89,27 @@ void th_play_leave(th_studio *studio) {
     th_studio_show(&studio->exchange, 1, NULL, false);
 }
 
-static th_result compile(const th_studio *studio, const json_t *document, th_play_scene **out,
-                         th_error *error) {
+// Counts the bytes of a scene.
+static void *count_alloc(size_t size, size_t alignment, void *context) {
+    void *memory = NULL;
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    if (posix_memalign(&memory, alignment, size ? size : 1) != 0) return NULL;
+    *(size_t *)context += size;
+    return memory;
+}
+
+static void count_free(void *memory, size_t size, void *context) {
+    if (memory) *(size_t *)context -= size;
+    free(memory);
+}
+
+th_result th_play_compile(const char *name, th_link_scope links, const json_t *document,
+                          th_play_scene **out, th_error *error) {
     th_play_scene *scene = calloc(1, sizeof *scene);
     *out = NULL;
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_link_scope links = {studio->base_dir, studio->allow_links};
-    th_result result = th_document_compile(document, studio->name, links, &scene->scene, error);
+    th_allocator counted = {count_alloc, count_free, &scene->bytes};
+    th_result result = th_document_compile(document, name, links, &counted, &scene->scene, error);
     if (result != TH_OK) {
         free(scene);
         return result;
@@ -105,7 +119,13 @@ static th_result compile(const th_studio *studio, const json_t *document, th_pla
     return TH_OK;
 }
 
-static th_world_def definition(const th_studio *studio) {
+static th_result compile(const th_studio *studio, const json_t *document, th_play_scene **out,
+                         th_error *error) {
+    th_link_scope links = {studio->base_dir, studio->allow_links};
+    return th_play_compile(studio->name, links, document, out, error);
+}
+
+th_world_def th_play_definition(const th_studio *studio) {
     th_world_def def = th_world_def_default();
     def.backend = studio->backend;
     def.threads = studio->threads;
@@ -119,12 +139,12 @@ static th_result put(th_play *play, th_play_scene *scene, th_world *world, th_er
         th_studio_catalogue_create(th_scene_view_of(scene->scene), world);
     if (!catalogue) {
         th_world_destroy(world);
-        release_scene(scene);
+        th_play_let_go(scene);
         return th_fail(error, TH_NO_MEMORY, "", "no memory for what the scene offers");
     }
     th_charts_unwatch(&play->charts);
     th_world_destroy(play->world);
-    release_scene(play->scene);
+    th_play_let_go(play->scene);
     th_studio_catalogue_release(play->catalogue);
     play->scene = scene;
     play->world = world;
@@ -140,7 +160,7 @@ typedef struct fresh {
 
 static void release_fresh(fresh *made) {
     th_world_destroy(made->world);
-    release_scene(made->scene);
+    th_play_let_go(made->scene);
     *made = (fresh){0};
 }
 
@@ -151,9 +171,9 @@ static th_result make(const th_studio *studio, const th_play *play, const json_t
         th_result result = compile(studio, document, &made->scene, error);
         if (result != TH_OK) return result;
     } else {
-        made->scene = hold_scene(play->scene);
+        made->scene = th_play_hold(play->scene);
     }
-    th_world_def def = definition(studio);
+    th_world_def def = th_play_definition(studio);
     th_result result = th_world_create(made->scene->scene, &def, &made->world, error);
     if (result != TH_OK) release_fresh(made);
     return result;
@@ -233,20 +253,30 @@ th_result th_play_restart(th_studio *studio, th_error *error) {
     return TH_OK;
 }
 
+th_result th_play_put(th_studio *studio, int world, th_play_scene *scene, th_world *made, int *lost,
+                      th_error *error) {
+    th_play *play = &studio->plays[world];
+    th_result result = th_world_take_over(made, play->world, lost, error);
+    if (result == TH_OK) return put(play, scene, made, error);
+    th_world_destroy(made);
+    th_play_let_go(scene);
+    return result;
+}
+
 th_result th_play_reload(th_studio *studio, int world, json_t *document, int room, int *lost,
                          th_error *error) {
     th_play *play = &studio->plays[world];
     th_play_scene *scene = NULL;
     th_world *next = NULL;
     th_result result = compile(studio, document, &scene, error);
-    th_world_def def = definition(studio);
+    th_world_def def = th_play_definition(studio);
     if (room > 0) def.max_agents = th_world_agent_count(play->world) + room;
     if (result == TH_OK)
         result = th_world_continue(scene->scene, &def, play->world, lost, &next, error);
     if (result == TH_OK)
         result = put(play, scene, next, error);
     else
-        release_scene(scene);
+        th_play_let_go(scene);
     if (result != TH_OK) {
         json_decref(document);
         return result;
@@ -287,7 +317,7 @@ th_result th_play_compare(th_studio *studio, bool on, th_error *error) {
 
 static void release_undo(th_undo *undo) {
     // The analyzer does not count references: it believes that the first release frees.
-    release_scene(undo->scene); // NOLINT(clang-analyzer-unix.Malloc)
+    th_play_let_go(undo->scene); // NOLINT(clang-analyzer-unix.Malloc)
     json_decref(undo->document);
     json_decref(undo->live_walls);
     free(undo->snapshot);
@@ -311,6 +341,41 @@ static void drop_first(th_undo_stack *stack) {
     memmove(&stack->items[0], &stack->items[1], (size_t)(--stack->count) * sizeof stack->items[0]);
 }
 
+static bool is_on_show(const th_studio *studio, const th_play_scene *scene) {
+    for (int w = 0; w < studio->play_count; ++w)
+        if (studio->plays[w].scene == scene) return true;
+    return false;
+}
+
+// The bytes of a state, its scene with the first that holds it.
+static size_t bytes_of(const th_studio *studio, const th_undo_stack *stack, int k) {
+    const th_play_scene *scene = stack->items[k].scene;
+    bool counted = !scene || is_on_show(studio, scene);
+    for (int j = 0; j < k && !counted; ++j) counted = stack->items[j].scene == scene;
+    for (int j = 0; stack == &studio->redo && j < studio->undo.count && !counted; ++j)
+        counted = studio->undo.items[j].scene == scene;
+    return stack->items[k].size + (counted ? 0 : scene->bytes);
+}
+
+size_t th_undo_bytes(const th_studio *studio) {
+    const th_undo_stack *const stacks[] = {&studio->undo, &studio->redo};
+    size_t bytes = 0;
+    for (int s = 0; s < 2; ++s)
+        for (int k = 0; k < stacks[s]->count; ++k) bytes += bytes_of(studio, stacks[s], k);
+    return bytes;
+}
+
+// Scenes that can be made again go first, of the oldest states, then whole states.
+static void keep_small(const th_studio *studio, th_undo_stack *stack) {
+    for (int k = 0; k < stack->count && th_undo_bytes(studio) > TH_STUDIO_UNDO_BYTES; ++k) {
+        th_undo *undo = &stack->items[k];
+        if (undo->dirty || is_on_show(studio, undo->scene)) continue;
+        th_play_let_go(undo->scene);
+        undo->scene = NULL;
+    }
+    while (stack->count > 1 && th_undo_bytes(studio) > TH_STUDIO_UNDO_BYTES) drop_first(stack);
+}
+
 bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text) {
     th_play *play = &studio->plays[world];
     size_t size = th_world_snapshot_size(play->world);
@@ -320,52 +385,45 @@ bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char
         th_undo_clear(stack); // earlier moments could not be told from missing ones
         return false;
     }
-    while (stack->count > 0 &&
-           (stack->count == TH_UNDO_MAX || stack->bytes + size > TH_STUDIO_UNDO_BYTES))
-        drop_first(stack);
+    if (stack->count == TH_UNDO_MAX) drop_first(stack);
     th_undo *undo = &stack->items[stack->count++];
     *undo = (th_undo){.world = world,
-                      .scene = hold_scene(play->scene),
+                      .scene = th_play_hold(play->scene),
                       .document = json_deep_copy(play->document),
                       .live_walls = play->live_walls ? json_deep_copy(play->live_walls) : NULL,
                       .dirty = play->dirty,
+                      .door = -1,
                       .snapshot = snapshot,
                       .size = size,
                       .people = th_world_agent_count(play->world)};
     snprintf(undo->text, sizeof undo->text, "%s", text);
     stack->bytes += size;
+    keep_small(studio, stack);
     return true;
 }
 
 static th_result restore(th_studio *studio, th_play *play, const th_undo *undo, th_error *error) {
     if (undo->scene == play->scene)
         return th_world_restore(play->world, undo->snapshot, undo->size, error);
-    th_world_def def = definition(studio);
+    th_play_scene *scene = th_play_hold(undo->scene);
+    if (!scene) {
+        th_result made = compile(studio, undo->document, &scene, error);
+        if (made != TH_OK) return made;
+    }
+    th_world_def def = th_play_definition(studio);
     def.max_agents = undo->people + 50000; // and for people that come later
     th_world *world = NULL;
-    th_result result =
-        th_world_continue(undo->scene->scene, &def, play->world, NULL, &world, error);
+    th_result result = th_world_continue(scene->scene, &def, play->world, NULL, &world, error);
     if (result == TH_OK) result = th_world_restore(world, undo->snapshot, undo->size, error);
-    if (result != TH_OK) {
-        th_world_destroy(world);
-        return result;
-    }
-    return put(play, hold_scene(undo->scene), world, error);
+    if (result == TH_OK) return put(play, scene, world, error);
+    th_world_destroy(world);
+    th_play_let_go(scene);
+    return result;
 }
 
-th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error) {
-    if (from->count == 0)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "there is nothing to %s",
-                       from == &studio->undo ? "undo" : "redo");
-    th_undo undo = from->items[from->count - 1];
+void th_undo_leave(th_studio *studio, th_undo_stack *from) {
+    th_undo undo = from->items[--from->count];
     th_play *play = &studio->plays[undo.world];
-    bool kept = th_undo_push(studio, to, undo.world, undo.text);
-    th_result result = restore(studio, play, &undo, error);
-    if (result != TH_OK) {
-        if (kept) th_undo_drop(to);
-        return result;
-    }
-    from->count--;
     from->bytes -= undo.size;
     json_decref(play->document);
     json_decref(play->live_walls);
@@ -375,5 +433,21 @@ th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to
     undo.document = undo.live_walls = NULL;
     release_undo(&undo);
     th_studio_repace(studio);
+}
+
+th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error) {
+    if (from->count == 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "there is nothing to %s",
+                       from == &studio->undo ? "undo" : "redo");
+    th_undo undo = from->items[from->count - 1];
+    th_play *play = &studio->plays[undo.world];
+    bool kept = th_undo_push(studio, to, undo.world, undo.text);
+    if (kept) to->items[to->count - 1].of_people = undo.of_people;
+    th_result result = restore(studio, play, &undo, error);
+    if (result != TH_OK) {
+        if (kept) th_undo_drop(to);
+        return result;
+    }
+    th_undo_leave(studio, from);
     return TH_OK;
 }

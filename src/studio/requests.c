@@ -295,6 +295,11 @@ void th_studio_greet(th_studio *studio, uint64_t client) {
     th_studio_say_text(&studio->exchange, client, false, *greeting ? strdup(*greeting) : NULL);
 }
 
+static json_t *do_cancel(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
+    (void)asked, (void)client, (void)error;
+    return json_pack("{s:b}", "cancelled", th_rebuild_cancel(studio));
+}
+
 // A new client: sends everything it must know first.
 static json_t *do_joined(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)asked, (void)error;
@@ -310,33 +315,35 @@ static const struct {
     const char *name;
     th_request_fn *function;
     bool replays; // recordings have it too
+    bool waits;   // until a world that is being made is on show
 } requests[] = {
-    {"play", do_play, true},
-    {"pause", do_pause, true},
-    {"step", do_step, true},
-    {"speed", do_speed, true},
-    {"restart", do_restart, true},
-    {"seed", do_seed, false},
-    {"hash", do_hash, false},
-    {"scrub", do_scrub, true},
-    {"set", th_do_set, false},
-    {"model", th_do_model, false},
-    {"edit", th_do_edit, false},
-    {"undo", th_do_undo, false},
-    {"redo", th_do_redo, false},
-    {"open", th_do_open, true},
-    {"new", th_do_new, true},
-    {"upload", th_do_upload, true},
-    {"save", th_do_save, false},
-    {"templates", th_do_templates, true},
-    {"template", th_do_template, true},
-    {"compare", th_do_compare, false},
-    {"person", do_person, true},
-    {"charts", do_charts, true},
-    {"scene", do_scene, true},
-    {"models", do_models, true},
-    {"_joined", do_joined, true},
-    {"_gone", do_gone, true},
+    {"play", do_play, true, false},
+    {"pause", do_pause, true, false},
+    {"step", do_step, true, true},
+    {"speed", do_speed, true, false},
+    {"restart", do_restart, true, true},
+    {"seed", do_seed, false, true},
+    {"hash", do_hash, false, true},
+    {"scrub", do_scrub, true, false},
+    {"set", th_do_set, false, true},
+    {"model", th_do_model, false, true},
+    {"edit", th_do_edit, false, true},
+    {"undo", th_do_undo, false, true},
+    {"redo", th_do_redo, false, true},
+    {"open", th_do_open, true, true},
+    {"new", th_do_new, true, true},
+    {"upload", th_do_upload, true, true},
+    {"save", th_do_save, false, true},
+    {"templates", th_do_templates, true, false},
+    {"template", th_do_template, true, true},
+    {"compare", th_do_compare, false, true},
+    {"person", do_person, true, false},
+    {"charts", do_charts, true, false},
+    {"scene", do_scene, true, false},
+    {"models", do_models, true, false},
+    {"cancel", do_cancel, false, false},
+    {"_joined", do_joined, true, false},
+    {"_gone", do_gone, true, false},
 };
 enum { REQUESTS = sizeof requests / sizeof requests[0] };
 
@@ -370,21 +377,37 @@ static json_t *complaint(const th_error *error) {
     return answer;
 }
 
+void th_studio_reply(th_studio *studio, uint64_t client, json_t *id, json_t *answer,
+                     const th_error *error) {
+    if (answer)
+        json_object_set_new(answer, "ok", json_true());
+    else
+        answer = complaint(error);
+    if (answer && id) json_object_set(answer, "id", id);
+    th_studio_say(&studio->exchange, client, true, answer);
+}
+
+bool th_studio_must_wait(const th_studio *studio, const th_studio_request *request) {
+    const char *name = json_string_value(json_object_get(request->message, "do"));
+    for (int k = 0; studio->rebuild && name && k < REQUESTS; ++k)
+        if (strcmp(requests[k].name, name) == 0) return requests[k].waits;
+    return false;
+}
+
 void th_studio_answer(th_studio *studio, const th_studio_request *request) {
     const char *name = json_string_value(json_object_get(request->message, "do"));
     th_error error = {0};
+    const th_rebuild *before = studio->rebuild;
+    studio->asked = request;
     json_t *answer = perform(studio, request, &error);
+    studio->asked = NULL;
     if (name && name[0] == '_') {
         json_decref(answer);
         return;
     }
-    if (answer)
-        json_object_set_new(answer, "ok", json_true());
-    else
-        answer = complaint(&error);
-    json_t *id = json_object_get(request->message, "id");
-    if (answer && id) json_object_set(answer, "id", id);
-    th_studio_say(&studio->exchange, request->client, true, answer);
+    if (!answer && studio->rebuild && studio->rebuild != before) return; // answered when it is done
+    th_studio_reply(studio, request->client, json_object_get(request->message, "id"), answer,
+                    &error);
 }
 
 // ---- opening, saving and uploading scenes
@@ -439,7 +462,7 @@ json_t *th_do_save(th_studio *studio, const json_t *asked, uint64_t client, th_e
     }
     if (json_object_get(run, "seed") || studio->seed != 1)
         json_object_set_new(run, "seed", json_integer((json_int_t)studio->seed));
-    char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    char *text = th_document_write(document);
     json_decref(document);
     if (!text) return th_request_refuse(error, "", "no memory for the text of the scene");
     const char *slash = strrchr(studio->name, '/');

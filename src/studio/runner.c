@@ -18,10 +18,13 @@ enum {
 
 bool th_studio_init(th_studio *studio) {
     *studio = (th_studio){.speed = 1.0, .seed = 1};
-    return th_studio_exchange_init(&studio->exchange);
+    if (!th_studio_exchange_init(&studio->exchange)) return false;
+    studio->exchange.rebuilt = &studio->rebuilt;
+    return true;
 }
 
 void th_studio_release(th_studio *studio) {
+    th_rebuild_release(studio);
     for (int w = 0; w < 2; ++w) th_play_release(&studio->plays[w]);
     th_undo_clear(&studio->undo);
     th_undo_clear(&studio->redo);
@@ -251,6 +254,10 @@ static void answer_all(th_studio *studio) {
     for (th_studio_request **at = &studio->answers.first; *at;) {
         th_studio_request *r = *at;
         int k = asker(studio, r->client);
+        if (th_studio_must_wait(studio, r)) {
+            at = &r->next;
+            continue;
+        }
         if (!may_answer(studio, k)) {
             studio->answers.clients[k].held = true;
             at = &r->next;
@@ -309,6 +316,7 @@ static void show_in_turn(th_studio *studio, double wall) {
 
 void th_studio_turn(th_studio *studio) {
     take_wishes(studio);
+    th_rebuild_finish(studio);
     answer_all(studio);
     if (studio->playing && !studio->scrubbing) advance(studio);
     double wall = th_monotonic_seconds();
@@ -330,7 +338,9 @@ void th_studio_turn(th_studio *studio) {
 
 void th_studio_run(th_studio *studio) {
     th_studio_begin(studio);
+    studio->beside = th_system_has_threads();
     while (th_studio_wait(&studio->exchange, th_studio_idle(studio))) th_studio_turn(studio);
+    th_rebuild_release(studio);
 }
 
 // ---- the exchange with the server
@@ -468,7 +478,8 @@ void th_studio_stop(th_studio_exchange *e) {
 bool th_studio_wait(th_studio_exchange *e, double seconds) {
     double until = th_monotonic_seconds() + seconds;
     th_gate_lock(e->gate);
-    for (double left = seconds; !e->stop && !e->first_request && !e->wishes_changed && left > 0;
+    for (double left = seconds; !e->stop && !e->first_request && !e->wishes_changed &&
+                                !(e->rebuilt && atomic_load(e->rebuilt)) && left > 0;
          left = until - th_monotonic_seconds())
         th_gate_wait_for(e->gate, left);
     bool goes_on = !e->stop;

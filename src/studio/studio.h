@@ -19,6 +19,7 @@
 // A compiled scene that several states may need.
 typedef struct th_play_scene {
     int references;
+    size_t bytes;
     th_scene *scene;
 } th_play_scene;
 
@@ -50,9 +51,12 @@ typedef struct th_play {
 // A state to go back to.
 typedef struct th_undo {
     int world;
-    th_play_scene *scene;
+    th_play_scene *scene; // NULL: to be made again
     json_t *document, *live_walls;
     bool dirty;
+    bool of_people; // the edit changed people: it is undone by going back in time
+    int door;       // that the edit opened or shut; -1: none
+    bool door_open; // before
     void *snapshot;
     size_t size;
     int people;
@@ -64,6 +68,34 @@ typedef struct th_undo_stack {
     int count;
     size_t bytes;
 } th_undo_stack;
+
+// A world that is made beside the one on show, in a thread of its own: its scene compiled, its planners ready. rebuild.c.
+typedef enum th_rebuild_stage {
+    TH_REBUILD_COMPILE,
+    TH_REBUILD_PLAN,
+    TH_REBUILD_DONE
+} th_rebuild_stage;
+typedef struct th_rebuild {
+    struct th_rebuild *next; // of those given up
+    th_thread *thread;
+    atomic_int stage;
+    atomic_int *ended; // set with the last stage, beside the gate
+    th_gate *gate;
+    double begun; // wall clock [s]
+    char text[80], name[256];
+    char *base_dir;
+    bool allow_links, with_time;
+    th_world_def def;
+    int world, people, room;
+    json_t *document; // to compile; NULL: the scene is given
+    th_play_scene *scene;
+    th_world *made;
+    th_result result;
+    th_error error;
+    th_undo_stack *from, *to; // of an undo or redo; NULL: an edit
+    uint64_t client;
+    json_t *id, *answer; // of the request
+} th_rebuild;
 
 typedef struct th_inspection {
     uint64_t client;
@@ -99,6 +131,11 @@ typedef struct th_studio {
     double speed;                  // times real time; 0: as fast as possible
     double paced_from, paced_time; // wall clock and simulated time from which the pace counts
     th_undo_stack undo, redo;
+    bool beside;                    // worlds are made beside the one on show
+    th_rebuild *rebuild;            // the one that is made; NULL: none
+    th_rebuild *given_up;           // whose threads have not ended
+    atomic_int rebuilt;             // some thread has ended
+    const th_studio_request *asked; // that is being answered
     th_studio_history history;
     bool scrubbing;
     double scrub_time;
@@ -149,6 +186,14 @@ th_result th_play_restart(th_studio *studio, th_error *error);
 // Goes on with another document (taken over, also when it fails); `room`: for so many more people.
 th_result th_play_reload(th_studio *studio, int world, json_t *document, int room, int *lost,
                          th_error *error);
+// Puts a world that was made in the place of the one on show; its people move over. Takes both over.
+th_result th_play_put(th_studio *studio, int world, th_play_scene *scene, th_world *made, int *lost,
+                      th_error *error);
+th_result th_play_compile(const char *name, th_link_scope links, const json_t *document,
+                          th_play_scene **scene, th_error *error);
+th_world_def th_play_definition(const th_studio *studio);
+th_play_scene *th_play_hold(th_play_scene *scene);
+void th_play_let_go(th_play_scene *scene);
 th_result th_play_compare(th_studio *studio, bool on, th_error *error);
 void th_play_release(th_play *play);
 // Clears the show: no world, no recording, no past.
@@ -157,8 +202,24 @@ void th_play_leave(th_studio *studio);
 bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
 void th_undo_drop(th_undo_stack *stack); // the last one
 void th_undo_clear(th_undo_stack *stack);
-// Back to the last state of `from`; the present one goes onto `to`.
+// Back to the last state of `from`, its time and people too; the present one goes onto `to`.
 th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error);
+// What both stacks hold, scenes included that are not on show [B].
+size_t th_undo_bytes(const th_studio *studio);
+// After an undo or redo: the state becomes that of the play.
+void th_undo_leave(th_studio *studio, th_undo_stack *from);
+
+// ---- rebuild.c
+// A reload, or an undo, that the crowd does not wait for. Both answer when it is done; `answer` (taken over) has the members of
+// the answer to an edit. NULL with no error: the answer comes later.
+json_t *th_rebuild_edit(th_studio *studio, int world, json_t *document, const char *text,
+                        json_t *answer, th_error *error);
+json_t *th_rebuild_undo(th_studio *studio, th_undo_stack *from, th_undo_stack *to, bool with_time,
+                        th_error *error);
+void th_rebuild_finish(th_studio *studio); // what has ended
+bool th_rebuild_cancel(th_studio *studio); // false: there is none
+void th_rebuild_release(th_studio *studio);
+json_t *th_rebuild_describe(const th_studio *studio); // for the state
 
 // ---- describe.c: new references, NULL without memory
 json_t *th_describe_hello(th_studio *studio); // the same every time: not to be changed
@@ -188,6 +249,11 @@ void th_inspect(th_studio *studio);
 
 // ---- requests.c
 void th_studio_answer(th_studio *studio, const th_studio_request *request);
+// The answer to a request that came before; NULL: with an error.
+void th_studio_reply(th_studio *studio, uint64_t client, json_t *id, json_t *answer,
+                     const th_error *error);
+// Must it wait until a world is made?
+bool th_studio_must_wait(const th_studio *studio, const th_studio_request *request);
 void th_studio_tell_scene(th_studio *studio, int world);
 void th_studio_greet(th_studio *studio, uint64_t client); // 0: all
 
@@ -268,7 +334,10 @@ extern const int th_studio_template_count;
 json_t *th_document_read(const char *text, size_t length, const char *name, th_error *error);
 // Compiles it. No folder: linked files are refused.
 th_result th_document_compile(const json_t *document, const char *name, th_link_scope links,
-                              th_scene **scene, th_error *error);
+                              const th_allocator *allocator, th_scene **scene, th_error *error);
+
+// As a file that people read. Caller frees; NULL: no memory.
+char *th_document_write(const json_t *document);
 
 // ---- edits change the document in place; TH_BAD_ARGUMENT says what is wrong with them
 typedef struct th_document_made {
