@@ -57,7 +57,55 @@ function sceneLists() {
         ];
     });
 }
-const define = { SCENE_LISTS: JSON.stringify(sceneLists()) };
+
+// What can be said of each element, by list, for the panel of properties; "scene" and "run" are of the whole file.
+function sceneFields() {
+    const schema = JSON.parse(readFileSync(at("..", "schema", "scene.schema.json"), "utf8"));
+    const shapes = ["shape", "shapes", "line", "point", "schedule"].map((name) => `#/$defs/${name}`);
+    const kind = (list, name, value) => {
+        if (value.enum) return "choice";
+        if (value.$ref === "#/$defs/distribution") return "distribution";
+        if (name === "level" || (list === "stairs" && name === "to")) return "level";
+        if (name === "to") return "goal";
+        if (name === "route") return "goals";
+        if (name === "leader") return "group";
+        if (value.type === "boolean") return "flag";
+        if (value.type === "integer") return "integer";
+        return { number: "number", string: "text" }[value.type] ?? "";
+    };
+    const field = (list, name, value, path = name) => ({
+        name: path,
+        kind: kind(list, name, value),
+        doc: value.description ?? "",
+        unit: /\[(.*?)\]/.exec(value.description)?.[1] ?? (/per second/.test(value.description) ? "1/s" : ""),
+        usual: /default:? ([\d.]*\d|[^.,;(]+)/i.exec(value.description)?.[1] ?? "",
+        choices: value.enum ?? [],
+        min: value.minimum ?? value.exclusiveMinimum ?? null,
+        max: value.maximum ?? value.exclusiveMaximum ?? null,
+    });
+    const fields = (list, properties) =>
+        Object.entries(properties).flatMap(([name, value]) => {
+            if (name.startsWith("$") || shapes.includes(value.$ref)) return [];
+            const steady = name === "source" ? value.oneOf?.[0]?.properties : null; // a timetable is for the file
+            if (steady) return Object.entries(steady).map(([key, one]) => field(list, key, one, `${name}.${key}`));
+            return kind(list, name, value) ? [field(list, name, value)] : [];
+        });
+    // "Give exactly one of count, density, ... and source."
+    const rivals = (text) => (/exactly one of ([^.]+)\./.exec(text)?.[1] ?? "").split(/, | and /).filter(Boolean);
+    const of = (list, items) => ({
+        fields: fields(list, items.properties),
+        rivals: rivals(items.description),
+        required: items.required ?? [],
+    });
+    const lists = { ...schema.properties, ...schema.properties.measure.properties };
+    const out = {
+        scene: { fields: fields("scene", schema.properties), rivals: [], required: [] },
+        run: of("run", schema.properties.run),
+    };
+    for (const [list, { items }] of Object.entries(lists)) if (items?.properties) out[list] = of(list, items);
+    return out;
+}
+const define = { SCENE_LISTS: JSON.stringify(sceneLists()), SCENE_FIELDS: JSON.stringify(sceneFields()) };
 
 if (process.argv.includes("--tests")) {
     rmSync(at("build", "test"), { recursive: true, force: true });

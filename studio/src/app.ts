@@ -11,6 +11,7 @@ import type { Link, Listener, Reply } from "./link";
 import { Looks } from "./looks";
 import { ChartsPanel, ModelsPanel, PersonPanel, FindingsPanel } from "./panels";
 import { PlanView } from "./plan";
+import { Properties } from "./properties";
 import type { Thing } from "./things";
 import { Toolbar } from "./toolbar";
 import { declareSections } from "./tools";
@@ -18,9 +19,10 @@ import { View3d, type CameraMode, type LevelMode } from "./view3d";
 import type { ChartRow, Finding, Inspection, People, Raster, Registry, Scene, State, Vectors } from "./types";
 import { boxOf } from "./types";
 
-const EDITING = ["save", "undo", "redo", "compare", "tab-models"]; // buttons that a recording has no use for
+const EDITING = ["save", "undo", "redo", "compare", "tab-models", "tab-selected"]; // buttons that a recording has no use for
 const TABS: [string, string][] = [
     ["view", "View"],
+    ["selected", "Selected"],
     ["models", "Models"],
     ["charts", "Charts"],
     ["findings", "Findings"],
@@ -46,6 +48,8 @@ export class App implements Listener, EditorHost {
     controls = new Controls(this);
     inspection: Inspection | null = null;
     following = false;
+    undoTime = false; // undo goes back in time too
+    private selectedKey = "";
     fitted = "";
     viewTimer = 0;
     addressTimer = 0;
@@ -67,11 +71,13 @@ export class App implements Listener, EditorHost {
         () => (this.following = !this.following),
         (field, value) => {
             const { person, world } = this.inspection ?? { person: 0, world: 0 };
-            this.edit({ kind: "person", person, world, field, value }, "Person changed");
+            void this.edit({ kind: "person", person, world, field, value }, "Person changed");
         },
     );
+    properties = new Properties(this);
     panels: Record<string, HTMLElement> = {
         view: this.looks.viewPanel,
+        selected: this.properties.element,
         models: this.models.element,
         charts: this.charts.element,
         findings: this.findings.element,
@@ -83,6 +89,7 @@ export class App implements Listener, EditorHost {
     stage = h("main", { className: "stage" }, ...this.panes);
     toasts = h("div", { className: "jam", "aria-live": "polite" });
     lost = h("div", { className: "lost", hidden: true });
+    making = h("div", { className: "floating making", hidden: true, role: "status" });
     same = h("span", { className: "tag", hidden: true, id: "same" });
 
     constructor(root: HTMLElement) {
@@ -110,7 +117,7 @@ export class App implements Listener, EditorHost {
         }
         this.side.append(this.tabs, ...Object.values(this.panels));
         this.panes[1].hidden = true;
-        this.stage.append(this.same, this.looks.legend, this.toolbar.hint, this.toasts, this.lost);
+        this.stage.append(this.same, this.looks.legend, this.toolbar.hint, this.toasts, this.making, this.lost);
         root.append(
             this.controls.header(),
             this.toolbar.tools,
@@ -134,12 +141,13 @@ export class App implements Listener, EditorHost {
         return reply;
     }
 
-    edit(args: Json, say: string): void {
-        void this.ask("edit", args).then((reply) => {
-            if (!reply.ok || !say) return;
+    async edit(args: Json, say: string): Promise<Reply> {
+        const reply = await this.ask("edit", args);
+        if (reply.ok && say) {
             const lost = Number(reply.lost ?? 0);
             this.note(say + (lost > 0 ? `; ${grouped(lost)} people had no place any more` : ""));
-        });
+        }
+        return reply;
     }
 
     note(text: string, bad = false): void {
@@ -234,6 +242,7 @@ export class App implements Listener, EditorHost {
             this.looks.buildView(scene);
             if (!this.registry?.replay && !this.files.underlay) this.toolbar.showTool();
             this.editor.refresh(scene);
+            if (this.editor.chosen.length === 0) this.properties.show();
         } else plan.setCamera(this.plans[0].centre[0], this.plans[0].centre[1], this.plans[0].scale);
         if (this.registry) this.models.show(this.registry, this.scenes, this.comparing());
         if (this.shown.panel === "charts" && this.scenes[0]) this.charts.draw(this.scenes[0], this.comparing());
@@ -271,8 +280,24 @@ export class App implements Listener, EditorHost {
             }
         });
         this.showCompare(state);
+        this.showMaking(state);
         const scene = this.scenes[0];
         if (scene && this.shown.panel === "charts" && this.registry?.replay) this.charts.draw(scene, false);
+    }
+
+    // A change that takes its time; the crowd goes on meanwhile.
+    showMaking(state: State): void {
+        const rebuild = state.rebuild;
+        this.making.hidden = !rebuild;
+        if (!rebuild) return;
+        if (this.making.childElementCount === 0)
+            this.making.append(
+                h("progress", { "aria-label": "the change is being made" }),
+                h("span", {}),
+                button("Give up", "Keep the scene as it is", () => void this.ask("cancel"), { id: "cancel-change" }),
+            );
+        (this.making.children[1] as HTMLElement).textContent =
+            `${words(rebuild.text)}: ${rebuild.stage}, ${Math.round(rebuild.seconds)} s`;
     }
 
     comparing(): boolean {
@@ -547,6 +572,12 @@ export class App implements Listener, EditorHost {
         this.keepAddress();
     }
 
+    // Moves the keyboard's cursor, else what is selected, else the view.
+    arrow(dx: number, dy: number, far = false): void {
+        if (this.editor.arrow(dx, dy, far)) return;
+        this.plans[0].pan(-60 * dx, 60 * dy);
+    }
+
     // ---- the run
     toggle(): void {
         const state = this.state;
@@ -568,7 +599,7 @@ export class App implements Listener, EditorHost {
     }
 
     history(verb: "undo" | "redo"): void {
-        void this.ask(verb).then((reply) => {
+        void this.ask(verb, { time: this.undoTime }).then((reply) => {
             if (reply.ok) this.note(verb === "undo" ? "Undone" : "Done again");
         });
     }
@@ -615,8 +646,12 @@ export class App implements Listener, EditorHost {
         return this.toolbar.option(name);
     }
 
-    selected(thing: Thing | null): void {
-        this.toolbar.selected(thing);
+    selected(things: Thing[]): void {
+        const key = things.map((thing) => `${thing.what} ${thing.key}`).join();
+        this.toolbar.selected(things);
+        this.properties.show();
+        if (key !== this.selectedKey && things.length > 0) this.setTab("selected");
+        this.selectedKey = key;
     }
 
     underlayPoint(x: number, y: number): boolean {
@@ -634,6 +669,7 @@ export class App implements Listener, EditorHost {
     }
 
     escape(): void {
+        if (this.editor.escape()) return;
         if (this.editor.tool.name !== "select") this.toolbar.setTool("select");
         else if (this.editor.selection) this.editor.select(null);
         else if (this.inspection) this.inspect(-1, 0);

@@ -184,12 +184,18 @@ export class Controls {
         add("Look", "+", "+", "nearer", () => this.app.plans[0].zoom(1.25));
         add("Look", "-", "−", "farther", () => this.app.plans[0].zoom(0.8));
         for (const [key, dx, dy] of [
-            ["ArrowLeft", 60, 0],
-            ["ArrowRight", -60, 0],
-            ["ArrowUp", 0, 60],
-            ["ArrowDown", 0, -60],
+            ["ArrowLeft", -1, 0],
+            ["ArrowRight", 1, 0],
+            ["ArrowUp", 0, 1],
+            ["ArrowDown", 0, -1],
         ] as const) {
-            add("Look", key, key === "ArrowLeft" ? "← ↑ → ↓" : "", "look around", () => this.app.plans[0].pan(dx, dy));
+            const first = key === "ArrowLeft";
+            add("Look", key, first ? "← ↑ → ↓" : "", "look around; move what is selected", () =>
+                this.app.arrow(dx, dy),
+            );
+            add("Edit", `ctrl+${key}`, first ? "Ctrl ← ↑ → ↓" : "", "move ten steps of the grid", () =>
+                this.app.arrow(dx, dy, true),
+            );
         }
         add("Look", "h", "H", "heat map of density", () => this.app.looks.toggleHeat());
         add("Look", "i", "I", "next colour", () => this.app.looks.nextColour());
@@ -216,6 +222,11 @@ export class Controls {
                 );
         }
         add("Edit", "Escape", "Esc", "put the tool away, let go", () => this.app.escape());
+        add("Edit", "Enter", "Enter", "draw by keys: a point that the arrows move", () => this.app.editor.enter());
+        add("Edit", "ctrl+c", "Ctrl C", "copy", () => this.app.editor.copy());
+        add("Edit", "ctrl+v", "Ctrl V", "paste", () => this.app.editor.paste());
+        add("Edit", "ctrl+d", "Ctrl D", "duplicate", () => this.app.editor.duplicate());
+        add("Edit", "q", "Q", "turn by 15° what is selected", () => this.app.editor.turn(15));
         add("Edit", "ctrl+z", "Ctrl Z", "undo", () => this.app.history("undo"));
         add("Edit", "ctrl+y", "Ctrl Y", "redo", () => this.app.history("redo"));
         add("Edit", "ctrl+s", "Ctrl S", "save the scene", () => void this.app.files.save());

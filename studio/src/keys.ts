@@ -20,6 +20,7 @@ export function listen(keys: Key[]): void {
         const target = event.target as HTMLElement;
         if (event.altKey || target.closest("input[type=number], input[type=text], textarea, dialog")) return;
         if (target.closest("select, input[type=range]") && event.key.startsWith("Arrow")) return;
+        if (event.key === "Enter" && target.closest("button, summary, select, a, input")) return;
         const name = keyName(event),
             found = keys.find((key) => key.key === name);
         if (!found) return;

@@ -69,6 +69,11 @@ export class ModelsPanel {
         this.build(registry, scene, compare);
     }
 
+    choose(group: string): void {
+        this.group = group;
+        this.again();
+    }
+
     private again(): void {
         this.shown = "";
         if (this.registry) this.show(this.registry, this.scenes, this.scenes[1] !== null);

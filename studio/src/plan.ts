@@ -9,6 +9,8 @@ import { colourOf } from "./tools";
 import type { Box, Inspection, Line, Mark, People, Raster, Ring, Scene, Vectors, Zone } from "./types";
 import { boxOf, boxOfRings } from "./types";
 
+export const TURN_ABOVE = 26; // CSS pixels from a selection to the handle that turns it
+
 export interface Underlay {
     image: CanvasImageSource;
     width: number;
@@ -20,11 +22,19 @@ export interface Underlay {
 export interface Sketch {
     // what the tool in the hand draws
     points: number[];
+    rings: Ring[]; // of what is moved
+    guides: Line[]; // in line with what
     closed: boolean;
     radius: number;
     text: string;
     handles: number[];
     rect: Box | null;
+}
+// What is selected.
+export interface Chosen {
+    outlines: { rings: Ring[]; closed: boolean }[];
+    handles: number[];
+    turn: [number, number] | null; // below the handle that turns it
 }
 
 export class PlanView {
@@ -41,7 +51,7 @@ export class PlanView {
     vectors: Vectors | null = null;
     underlay: Underlay | null = null;
     sketch: Sketch | null = null;
-    chosen: { outline: Ring[]; closed: boolean; handles: number[] } | null = null; // what is selected
+    chosen: Chosen | null = null;
     inspection: Inspection | null = null;
     people: People | null = null;
     pin: { x: number; y: number; text: string; until: number } | null = null;
@@ -240,12 +250,25 @@ export class PlanView {
         }
     }
 
-    private drawChosen(context: CanvasRenderingContext2D, chosen: NonNullable<PlanView["chosen"]>): void {
-        this.trace(context, chosen.outline, chosen.closed);
+    private drawChosen(context: CanvasRenderingContext2D, chosen: Chosen): void {
         context.strokeStyle = cssColour("--accent");
-        context.lineWidth = chosen.closed ? 3 : Math.max(5, Math.min(10, 0.3 * this.scale));
-        context.stroke();
+        for (const { rings, closed } of chosen.outlines) {
+            this.trace(context, rings, closed);
+            context.lineWidth = closed ? 3 : Math.max(5, Math.min(10, 0.3 * this.scale));
+            context.stroke();
+        }
         this.drawHandles(context, chosen.handles);
+        if (!chosen.turn) return;
+        const [x, y] = this.toPixels(...chosen.turn);
+        context.lineWidth = 1.5;
+        context.beginPath();
+        context.moveTo(x, y);
+        context.lineTo(x, y - TURN_ABOVE + 5);
+        context.stroke();
+        context.beginPath();
+        context.arc(x, y - TURN_ABOVE, 5, 0, 2 * Math.PI);
+        context.fillStyle = cssColour("--accent");
+        context.fill();
     }
 
     private line(context: CanvasRenderingContext2D, line: ArrayLike<number>): void {
@@ -618,6 +641,18 @@ export class PlanView {
                   sketch.rect[3],
               ]
             : sketch.points;
+        if (sketch.guides.length > 0) {
+            context.save();
+            context.lineWidth = 1;
+            context.setLineDash([4, 4]);
+            for (const guide of sketch.guides) this.line(context, guide);
+            context.restore();
+        }
+        if (sketch.rings.length > 0) {
+            this.trace(context, sketch.rings, sketch.closed);
+            if (sketch.closed) context.fill("evenodd");
+            context.stroke();
+        }
         context.beginPath();
         for (let k = 0; k + 1 < points.length; k += 2) {
             const [x, y] = this.toPixels(points[k], points[k + 1]);
@@ -631,8 +666,9 @@ export class PlanView {
         if (sketch.closed || sketch.rect || sketch.radius > 0) context.fill();
         context.stroke();
         this.drawHandles(context, sketch.handles);
-        if (sketch.text && points.length >= 2) {
-            const [x, y] = this.toPixels(points[points.length - 2], points[points.length - 1]);
+        const last = points.length >= 2 ? points : (sketch.rings[0] ?? []);
+        if (sketch.text && last.length >= 2) {
+            const [x, y] = this.toPixels(last[last.length - 2], last[last.length - 1]);
             context.font = "600 12px system-ui, sans-serif";
             context.textAlign = "left";
             const width = context.measureText(sketch.text).width;

@@ -21,7 +21,7 @@ interface Known {
     circle?: [number, number, number];
 }
 
-// The three forms that a page can change; null for WKT and files, which only the program reads.
+// The three forms whose handles a page moves; null for WKT and files.
 function known(shape: Shape): Known | null {
     if (Array.isArray(shape)) return shape.length > 1 && shape.every(isPoint) ? { points: shape } : null;
     const s = shape as Known | null;
@@ -67,12 +67,63 @@ export function shapeHandles(shape: Shape): Point[] {
     ];
 }
 
-export function moveShape(shape: Shape, dx: number, dy: number): Shape | null {
+// The rings of a shape as they are drawn: of a WKT text all of its brackets; none of files.
+export function shapeRings(shape: Shape): Point[][] {
+    const text = wktOf(shape);
+    if (text === null) {
+        const points = shapePoints(shape);
+        return points ? [points] : [];
+    }
+    return [...text.matchAll(/\(([^()]+)\)/g)].map(([, ring]) =>
+        ring.split(",").flatMap((pair): Point[] => {
+            const [x, y] = pair.trim().split(/\s+/).map(Number);
+            return Number.isFinite(x) && Number.isFinite(y) ? [[x, y]] : [];
+        }),
+    );
+}
+
+function wktOf(shape: Shape): string | null {
+    if (typeof shape === "string") return shape;
+    const wkt = (shape as { wkt?: unknown } | null)?.wkt;
+    return typeof wkt === "string" ? wkt : null;
+}
+
+export type Move = (p: Point) => Point;
+
+// The shape with every corner moved. A rectangle stays one while its sides stay along the axes. Null: only the file can.
+export function mapShape(shape: Shape, move: Move): Shape | null {
+    const to = (p: Point): Point => move(p).map(round) as Point;
+    const text = wktOf(shape);
+    if (text !== null) {
+        const moved = text.replace(/(-?[\d.]+(?:e[-+]?\d+)?)\s+(-?[\d.]+(?:e[-+]?\d+)?)/gi, (_, x, y) =>
+            to([Number(x), Number(y)]).join(" "),
+        );
+        return typeof shape === "string" ? moved : { wkt: moved };
+    }
     const s = known(shape);
-    const move = ([x, y]: Point): Point => [round(x + dx), round(y + dy)];
-    if (s?.points) return Array.isArray(shape) ? s.points.map(move) : { points: s.points.map(move) };
-    if (s?.circle) return { circle: [...move([s.circle[0], s.circle[1]]), s.circle[2]] };
-    return s?.rect ? { rect: [...move([s.rect[0], s.rect[1]]), ...move([s.rect[2], s.rect[3]])] } : null;
+    if (s?.points) return Array.isArray(shape) ? s.points.map(to) : { points: s.points.map(to) };
+    if (s?.circle) return { circle: [...to([s.circle[0], s.circle[1]]), s.circle[2]] };
+    if (!s?.rect) return null;
+    const corners = cornersOf(s.rect).map(to),
+        x = corners.map((p) => p[0]),
+        y = corners.map((p) => p[1]);
+    const straight = corners.every((p, k) => {
+        const q = corners[(k + 1) % 4];
+        return Math.abs(p[0] - q[0]) < 2e-3 || Math.abs(p[1] - q[1]) < 2e-3;
+    });
+    return straight ? { rect: [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)] } : { points: corners };
+}
+
+export function turned([cx, cy]: Point, degrees: number): Move {
+    const quarter = degrees % 90 === 0, // exact
+        angle = (degrees * Math.PI) / 180,
+        c = quarter ? Math.round(Math.cos(angle)) : Math.cos(angle),
+        s = quarter ? Math.round(Math.sin(angle)) : Math.sin(angle);
+    return ([x, y]) => [cx + c * (x - cx) - s * (y - cy), cy + s * (x - cx) + c * (y - cy)];
+}
+
+export function moveShape(shape: Shape, dx: number, dy: number): Shape | null {
+    return mapShape(shape, ([x, y]) => [x + dx, y + dy]);
 }
 
 // The shape with one of its handles moved to (x, y).

@@ -1,10 +1,10 @@
 // The things of a scene that a pointer can select: every element of its lists that has a place on a level.
 // SPDX-License-Identifier: Apache-2.0
 import type { Json } from "./decode";
-import { asList, isRing, round, shapeHandles, shapePoints, type Point, type Shape } from "./shapes";
+import { asList, isRing, mapShape, round, shapeHandles, shapeRings, type Move, type Point, type Shape } from "./shapes";
 import { LISTS } from "./tools";
-import type { Line, Ring, Scene } from "./types";
-import { distanceToLine, insideRings } from "./types";
+import type { Box, Line, Ring, Scene } from "./types";
+import { boxOfRings, distanceToLine, insideRings } from "./types";
 
 export interface Thing {
     kind: string;
@@ -31,10 +31,16 @@ const WHAT: Record<string, string> = {
     group: "groups",
     line: "lines",
     area: "areas",
+    stairs: "stairs",
     wall: "walls",
     obstacle: "obstacles",
     floor: "walkable",
 };
+
+// As the document has it: of a thing without an id its shape.
+export function documentOf(scene: Scene, thing: Thing): Json | Shape | null {
+    return thing.id ? elementOf(scene, thing.what, thing.id, thing.index) : thing.shape;
+}
 
 function elementOf(scene: Scene, what: string, id: string, index: number): Json | null {
     const measure = (scene.document?.measure ?? {}) as Json;
@@ -85,6 +91,10 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
         "zone",
         scene.zones.filter((zone) => !zone.stairs),
     );
+    add(
+        "stairs",
+        scene.zones.filter((zone) => zone.stairs),
+    );
     add("group", scene.groups);
     return [...out, ...othersOf(scene, level)];
 }
@@ -122,7 +132,6 @@ export function solidsOf(scene: Scene, level: number): Thing[] {
     if (!l) return [];
     return ["wall", "obstacle", "floor"].flatMap((kind) =>
         asList(l[WHAT[kind]], isRing).map((shape, key): Thing => {
-            const points = shapePoints(shape);
             return {
                 kind,
                 id: "",
@@ -131,13 +140,40 @@ export function solidsOf(scene: Scene, level: number): Thing[] {
                 level,
                 index: key,
                 line: null,
-                rings: points ? [flat(points, scene.origin)] : [],
+                rings: shapeRings(shape).map((ring) => flat(ring, scene.origin)),
                 shape,
                 member: "area",
                 open: kind === "wall",
             };
         }),
     );
+}
+
+const PLACES = ["area", "line", "top", "corners", "positions", "in"];
+
+// What an edit must say so that all of a thing lies elsewhere, `move` in the file's coordinates; null: only the file can.
+export function movedElement(element: Json, move: Move): Json | null {
+    const out: Json = {};
+    for (const key of PLACES) {
+        if (element[key] === undefined) continue;
+        const moved = mapShape(element[key], move);
+        if (moved === null) return null;
+        out[key] = moved;
+    }
+    return out;
+}
+
+// The edit that moves a thing; null: only the file can.
+export function moveEdit(scene: Scene, thing: Thing, move: Move): Json | null {
+    const element = documentOf(scene, thing);
+    if (element === null) return null;
+    const value = thing.id ? movedElement(element as Json, move) : mapShape(element, move);
+    return value === null ? null : { kind: "change", what: thing.what, key: thing.key, level: thing.level, value };
+}
+
+// Around several things, in the scene's coordinates.
+export function boxOfThings(things: Thing[]): Box {
+    return boxOfRings(things.flatMap((thing) => (thing.line ? [[...thing.line]] : thing.rings)));
 }
 
 export function handlesOf(thing: Thing, origin: [number, number]): Ring {
@@ -194,11 +230,19 @@ export function sameThing(scene: Scene, thing: Thing): Thing | null {
     return list.find((other) => other.kind === thing.kind && other.key === thing.key) ?? null;
 }
 
-// Onto the nearest end of a wall or onto a wall within `reach`; otherwise onto a raster of 10 cm.
-export function snap(scene: Scene | null, level: number, x: number, y: number, reach: number): [number, number] {
-    const walls = scene?.levels[level]?.walls ?? [];
+// What a place that is drawn is drawn to.
+export interface Snapping {
+    walls: boolean;
+    angles: boolean; // of a line from its start: multiples of 15 degrees
+    guides: boolean; // in line with a corner of another thing
+    grid: number; // [m]; 0: none
+}
+export const SNAPPING: Snapping = { walls: true, angles: false, guides: false, grid: 0.1 };
+
+// Onto the nearest end of a wall or onto a wall within `reach`.
+function onWall(walls: number[], x: number, y: number, reach: number): Point | null {
     let best = reach,
-        found: [number, number] | null = null;
+        found: Point | null = null;
     for (let k = 0; k + 1 < walls.length; k += 2) {
         const d = Math.hypot(walls[k] - x, walls[k + 1] - y);
         if (d < best) {
@@ -217,7 +261,71 @@ export function snap(scene: Scene | null, level: number, x: number, y: number, r
         best = d;
         found = [x0 + along * (x1 - x0), y0 + along * (y1 - y0)];
     }
-    return found ?? [Math.round(x * 10) / 10, Math.round(y * 10) / 10];
+    return found;
+}
+
+// The direction from the start when it is near a multiple of 15 degrees, at a length on the grid.
+function onAngle(start: Point, x: number, y: number, grid: number): Point | null {
+    const part = Math.PI / 12,
+        angle = Math.atan2(y - start[1], x - start[0]),
+        wanted = Math.round(angle / part) * part;
+    if (Math.abs(angle - wanted) > 0.035) return null;
+    const far = Math.hypot(x - start[0], y - start[1]) * Math.cos(angle - wanted),
+        length = grid > 0 ? Math.round(far / grid) * grid : far;
+    return [start[0] + length * Math.cos(wanted), start[1] + length * Math.sin(wanted)];
+}
+
+// The coordinate of a corner that lies within reach; NaN: none.
+function nearestOf(values: number[], at: number, reach: number): number {
+    let best = reach,
+        found = NaN;
+    for (const value of values)
+        if (Math.abs(value - at) < best) {
+            best = Math.abs(value - at);
+            found = value;
+        }
+    return found;
+}
+
+// Where a pointer at (x, y) draws, and the guides that led there.
+export function snapTo(
+    scene: Scene | null,
+    level: number,
+    [x, y]: Point,
+    reach: number,
+    snapping: Snapping,
+    start: Point | null = null,
+): { at: Point; guides: Line[] } {
+    const wall = snapping.walls ? onWall(scene?.levels[level]?.walls ?? [], x, y, reach) : null;
+    if (wall) return { at: wall, guides: [] };
+    const turned = start && snapping.angles ? onAngle(start, x, y, snapping.grid) : null;
+    if (turned) return { at: turned, guides: [] };
+    const on = (v: number): number => (snapping.grid > 0 ? round(Math.round(v / snapping.grid) * snapping.grid) : v);
+    const at: Point = [on(x), on(y)],
+        guides: Line[] = [];
+    if (scene && snapping.guides) {
+        const corners = thingsOf(scene, level).flatMap((thing) => thing.line ?? thing.rings.flat());
+        const gx = nearestOf(
+                corners.filter((_, k) => k % 2 === 0),
+                x,
+                0.35 * reach,
+            ),
+            gy = nearestOf(
+                corners.filter((_, k) => k % 2 === 1),
+                y,
+                0.35 * reach,
+            );
+        if (!Number.isNaN(gx)) at[0] = gx;
+        if (!Number.isNaN(gy)) at[1] = gy;
+        if (!Number.isNaN(gx)) guides.push([gx, at[1] - 1e4, gx, at[1] + 1e4]);
+        if (!Number.isNaN(gy)) guides.push([at[0] - 1e4, gy, at[0] + 1e4, gy]);
+    }
+    return { at, guides };
+}
+
+// Without guides and angles.
+export function snap(scene: Scene | null, level: number, x: number, y: number, reach: number): [number, number] {
+    return snapTo(scene, level, [x, y], reach, SNAPPING).at;
 }
 
 export function lineJson(line: Line, origin: [number, number]): Point[] {

@@ -13,6 +13,8 @@ export class Toolbar {
         "zones.speed": "0.5",
         to: "",
         group: "",
+        shape: "",
+        upper: "",
     };
     hint = h("div", { className: "floating hint" });
     tools = h("nav", { className: "tools", "aria-label": "tools" });
@@ -146,39 +148,84 @@ export class Toolbar {
                 );
             else parts.push(field(key, label, option.kind, "any", option.doc, option.usual));
         }
+        if (name === "stairs" && scene) {
+            const upper = scene.levels.map((level): [string, string] => [level.id, level.id]);
+            parts.push(
+                choice(
+                    "upper",
+                    "to level",
+                    upper.filter((_, k) => k !== this.app.shown.level),
+                ),
+            );
+        }
+        if (tool.stroke === "rect" && name !== "stairs")
+            parts.unshift(
+                choice("shape", "as", [
+                    ["", "rectangle"],
+                    ["circle", "circle"],
+                    ["corners", "polygon, corner by corner"],
+                ]),
+            );
+        if (name === "wall")
+            parts.unshift(
+                choice("shape", "as", [
+                    ["", "a line"],
+                    ["corners", "a polyline, corner by corner"],
+                ]),
+            );
+        if (["line", "rect", "path"].includes(tool.stroke)) parts.push(this.numbers());
         clear(this.hint, h("span", {}, tool.hint), ...parts);
         this.hint.hidden = this.app.shown.view === "3d";
     }
 
-    selected(thing: Thing | null): void {
+    // Coordinates typed instead of drawn.
+    private numbers(): HTMLElement {
+        const doc = "Draw by numbers: x y, x y in metres of the scene file, then Enter";
+        const input: HTMLInputElement = h("input", {
+            type: "text",
+            id: "option-points",
+            placeholder: "x y, x y",
+            title: doc,
+            onkeydown: (event: Event) => {
+                if ((event as KeyboardEvent).key !== "Enter") return;
+                if (this.app.editor.typed(input.value)) input.value = "";
+                else this.app.note("Give at least two points as x y, x y", true);
+            },
+        });
+        return h("label", { title: doc }, "or by numbers", input);
+    }
+
+    selected(things: Thing[]): void {
+        const thing = things[0];
         if (!thing) {
             this.showTool();
             return;
         }
-        const door = thing.kind === "door";
+        const one = things.length === 1,
+            door = one && thing.kind === "door";
         clear(
             this.hint,
-            h(
-                "b",
-                {},
-                `${TOOLS.find((tool) => tool.name === thing.kind)?.label ?? words(thing.kind)} ${thing.id}`.trim(),
-            ),
+            h("b", {}, one ? nameOf(thing) : `${things.length} things`),
             door
                 ? button("Open or shut", "Open or shut the door", () => {
                       const open = this.app.plans[0].doorsOpen[thing.index] ?? true;
-                      this.app.edit(
+                      void this.app.edit(
                           { kind: "door", door: thing.id, open: !open },
                           `${thing.id} ${open ? "shut" : "opened"}`,
                       );
                   })
                 : null,
-            h("span", {}, thing.line ? "Drag it or its ends." : "Drag it, or a handle to resize it."),
-            button("Delete", "Delete it (Del)", () => this.app.editor.remove(thing)),
+            h("span", {}, one ? (thing.line ? "Drag it or its ends." : "Drag it, or a handle.") : "Drag them."),
+            button("Delete", "Delete it (Del)", () => this.app.editor.remove(this.app.editor.chosen)),
         );
     }
 
     deleteKey(): void {
-        if (this.app.editor.selection) this.app.editor.remove(this.app.editor.selection);
+        if (this.app.editor.selection) this.app.editor.remove(this.app.editor.chosen);
         else this.setTool("erase");
     }
+}
+
+export function nameOf(thing: Thing): string {
+    return `${TOOLS.find((tool) => tool.name === thing.kind)?.label ?? words(thing.kind)} ${thing.id}`.trim();
 }

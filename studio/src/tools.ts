@@ -94,6 +94,14 @@ const OWN: Tool[] = [
         hint: "Drag along a wall: a gap where people leave.",
     },
     {
+        name: "stairs",
+        label: "Stairs",
+        key: "j",
+        title: "Draw stairs to another level",
+        stroke: "rect",
+        hint: "Drag a rectangle upwards: the far edge of its longer side is the top.",
+    },
+    {
         name: "group",
         label: "Group",
         key: "g",

@@ -204,6 +204,8 @@ export interface State {
     clients: number;
     undo: number;
     redo: number;
+    undo_bytes: number;
+    rebuild: { text: string; stage: string; seconds: number } | null; // a world that is made beside the crowd
     compare: boolean;
     history: [number, number];
     scrub: number | null;

@@ -14,9 +14,10 @@ import { LiveLink, type Listener } from "../src/link";
 import { frameAt, mapAt, parseMessages, unpack } from "../src/offline";
 import { bitsOf, sliderRange } from "../src/panels";
 import { pointsNow, roleColours } from "../src/plan";
-import { moveShape, reshape, shapeHandles, shapePoints, thinned } from "../src/shapes";
+import { changeOf, faultOf, fieldsOf, renamed, type Field } from "../src/fields";
+import { mapShape, moveShape, reshape, shapeHandles, shapePoints, shapeRings, thinned, turned } from "../src/shapes";
 import { colourOf, declareSections, LISTS, TOOLS } from "../src/tools";
-import { handlesOf, sameThing, snap, thingAt } from "../src/things";
+import { handlesOf, sameThing, snap, snapTo, thingAt } from "../src/things";
 import { footAhead, phaseOf, stepLength } from "../src/walker";
 import { insideRings } from "../src/types";
 
@@ -454,6 +455,63 @@ test("sections that models declare get a tool, a colour and a place on the plan"
     assert.equal(TOOLS.length, before);
 });
 
+test("a turned rectangle stays one by quarters and becomes a polygon between", () => {
+    assert.deepEqual(mapShape({ rect: [0, 0, 4, 2] }, turned([2, 1], 90)), { rect: [1, -1, 3, 3] });
+    assert.deepEqual(mapShape({ circle: [3, 1, 0.5] }, turned([2, 1], 180)), { circle: [1, 1, 0.5] });
+    const points = shapePoints(mapShape({ rect: [0, 0, 4, 2] }, turned([2, 1], 30))) ?? [];
+    assert.equal(points.length, 4);
+    near(Math.hypot(points[1][0] - points[0][0], points[1][1] - points[0][1]), 4, 2e-3);
+    assert.equal(shapeRings("POLYGON ((0 0, 9 0, 9 9, 0 0), (1 1, 2 1, 2 2, 1 1))").length, 2);
+});
+
+test("the fields of every element come from the schema, with unit, range and default", () => {
+    const field = (list: string, name: string): Field | undefined =>
+        fieldsOf(list).fields.find((one) => one.name === name);
+    const rate = field("groups", "source.rate");
+    assert.deepEqual([rate?.kind, rate?.unit, rate?.min], ["number", "1/s", 0]);
+    assert.deepEqual([field("zones", "speed")?.max, field("zones", "speed")?.usual], [2, "1"]);
+    assert.equal(field("groups", "speed")?.kind, "distribution");
+    assert.equal(field("groups", "to")?.kind, "goal");
+    assert.equal(field("stairs", "to")?.kind, "level");
+    assert.equal(field("run", "step")?.unit, "s");
+    assert.deepEqual(fieldsOf("groups").rivals, ["count", "density", "positions", "positions_file", "source"]);
+    for (const list of ["levels", "doors", "exits", "waypoints", "waiting_areas", "lines", "areas"])
+        assert.ok(field(list, "id"), list);
+    const option = { name: "wait", kind: "number" as const, doc: "", unit: "s", usual: "", choices: [] };
+    assert.equal(faultOf({ ...option, min: 0, max: 9 }, 3), "");
+    assert.match(faultOf({ ...option, min: 0, max: 9 }, 10), /9 or less/);
+});
+
+test("a count takes the place of a source, and a new name goes wherever the old one was", () => {
+    const group = { id: "a", source: { rate: 2, until: 9 }, route: ["gate"] };
+    assert.deepEqual(changeOf("groups", group, "source.rate", 3), { source: { rate: 3, until: 9 } });
+    assert.deepEqual(changeOf("groups", group, "count", 40), { count: 40, source: null });
+    assert.deepEqual(changeOf("groups", group, "to", "gate"), { to: "gate", route: null });
+    assert.deepEqual(changeOf("zones", { speed: 2 }, "speed", undefined), { speed: null });
+    const document = {
+        groups: [{ id: "a", to: "gate", level: "gate" }, { route: ["x", ["gate", "y"]] }],
+        stairs: [{ to: "gate" }],
+        name: "gate",
+    };
+    assert.deepEqual(
+        renamed(document, "exits", "gate", "out").map(({ path }) => path),
+        ["/groups/0/to", "/groups/1/route/1/0"],
+    );
+    assert.deepEqual(
+        renamed(document, "levels", "gate", "up").map(({ path }) => path),
+        ["/groups/0/level", "/stairs/0/to"],
+    );
+});
+
+test("a line snaps to angles, a corner to the line of another", () => {
+    const on = { walls: false, angles: true, guides: true, grid: 0.1 };
+    const turnedTo = snapTo(SCENE, 0, [3.02, 3.0], 0.2, { ...on, guides: false }, [1, 1]).at;
+    near(turnedTo[0] - 1, turnedTo[1] - 1, 1e-6);
+    const inLine = snapTo(SCENE, 0, [8.04, 4], 0.2, on);
+    assert.deepEqual([inLine.at, inLine.guides.length], [[8, 4], 1]);
+    assert.deepEqual(snapTo(SCENE, 0, [8.04, 4], 0.2, { ...on, guides: false, grid: 0.5 }).at, [8, 4]);
+});
+
 test("strokes snap to wall ends, to walls, to the raster", () => {
     assert.deepEqual(snap(SCENE, 0, 9.9, 0.1, 0.3), [10, 0]);
     assert.deepEqual(snap(SCENE, 0, 4.32, 0.1, 0.3), [4.3, 0]);
@@ -478,7 +536,8 @@ test("shapes of a scene file move as a whole", () => {
             [3, 0],
         ],
     );
-    assert.equal(moveShape("POLYGON ((0 0, 1 0, 1 1, 0 0))", 1, 0), null);
+    assert.equal(moveShape("POLYGON ((0 0, 1 0, 1 1, 0 0))", 1, 0), "POLYGON ((1 0, 2 0, 2 1, 1 0))");
+    assert.equal(moveShape({ file: "hall.wkt" }, 1, 0), null);
     assert.deepEqual(shapePoints({ rect: [1, 1, 2, 2] }), [
         [1, 1],
         [2, 1],
