@@ -28,7 +28,7 @@ def unlisted():
         listed = {(row["kind"], row["name"], row["recordings"]) for row in csv.DictReader(file)}
     requests = (ROOT / "src/studio/requests.c").read_text(encoding="utf-8")
     there = {("request", name, "yes" if also == "true" else "no")
-             for name, also in re.findall(r'\{"([a-z]\w*)", (?:th_)?do_\w+, (true|false)\}', requests)}
+             for name, also in re.findall(r'\{"([a-z]\w*)", (?:th_)?do_\w+, (true|false), (?:true|false)\}', requests)}
     there |= {("request", name, "yes") for name in ("view", "colour", "layer")}
     edits = (ROOT / "src/studio/edits.c").read_text(encoding="utf-8")
     kinds = re.search(r"kinds\[\] = \{([^}]*)\}", edits).group(1)

@@ -503,7 +503,7 @@ test("what is selected is changed by numbers, names and words, several at once, 
         // Several at once: a frame with Shift; aligned, moved by a key, duplicated along a line, undone as one.
         await studio.tool("select");
         await studio.page.keyboard.down("Shift");
-        const replies = await studio.page.evaluate(() => window.studio.replies);
+        const saved = (await studio.ask("save")).text;
         await studio.page.mouse.move(...(await studio.pixel(14.7, 0.5)));
         await studio.page.mouse.down();
         await studio.page.mouse.move(...(await studio.pixel(17, 2)));
@@ -511,7 +511,7 @@ test("what is selected is changed by numbers, names and words, several at once, 
         await studio.page.mouse.up();
         await studio.page.keyboard.up("Shift");
         await studio.wait(() => window.studio.editor.chosen.length === 2);
-        assert.equal(await studio.page.evaluate(() => window.studio.replies), replies, "nothing was changed");
+        assert.equal((await studio.ask("save")).text, saved, "nothing was changed");
         await studio.page.click("#align-1");
         await document((d) => d.levels[0].obstacles[2].rect[1] === 1 && d.levels[0].obstacles[0].points[0][1] === 1);
         await studio.page.evaluate(() => window.studio.plans[0].surface.focus());

@@ -308,7 +308,7 @@ export class Properties {
                     value: this.array[key],
                     title: label,
                     "data-key": `array.${key}`,
-                    onchange: (event: Event) => (this.array[key] = (event.target as HTMLInputElement).value),
+                    oninput: (event: Event) => (this.array[key] = (event.target as HTMLInputElement).value),
                 }),
             );
         const along = (): void => {
