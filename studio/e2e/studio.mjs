@@ -438,7 +438,9 @@ test("everything is resized by its handles, and undone", () =>
 
 test("what is selected is changed by numbers, names and words, several at once, and undone", () =>
     withRoom(async (studio) => {
+        // Once the edits before have drawn the panel anew.
         const field = async (key, value) => {
+            await studio.wait(() => window.studio.pending === 0);
             await studio.page.fill(`[data-key="${key}"]`, value);
             await studio.page.press(`[data-key="${key}"]`, "Tab");
         };

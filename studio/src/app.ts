@@ -37,6 +37,7 @@ export class App implements Listener, EditorHost {
     crowd: (People | null)[] = [null, null];
     frames = 0;
     replies = 0;
+    pending = 0; // requests without a reply so far
     shown: Shown = readAddress(location.hash);
     plans = [new PlanView(), new PlanView()];
     space: View3d | null = null;
@@ -132,7 +133,9 @@ export class App implements Listener, EditorHost {
     // ---- requests
     async ask(verb: string, args: Json = {}, say?: string): Promise<Reply> {
         if (!this.link) return { ok: false, error: "not connected" };
+        this.pending++;
         const reply = await this.link.request(verb, args);
+        this.pending--;
         this.replies++;
         if (!reply.ok) {
             const known = reply.cure && !reply.error?.includes(reply.cure) ? `. ${reply.cure}` : "";

@@ -37,6 +37,8 @@ export class Properties {
         const again = key ? this.element.querySelector<HTMLInputElement>(`[data-key="${key}"]`) : null;
         if (again && typed !== null && again.type !== "checkbox") again.value = typed;
         again?.focus();
+        // What is typed next replaces a value that was not touched, as where the field was entered with Tab.
+        if (again && typed === null && again.type === "number") again.select();
     }
 
     // ---- fields
