@@ -182,6 +182,7 @@ typedef struct th_bench_uic_def {
     const char *csv;       // NULL: none
     bool quiet;            // no progress on stderr
     bool (*stopped)(void); // true: the user wants an end
+    th_backend backend;    // of the quality
 } th_bench_uic_def;
 
 // Prints milliseconds per step in the thick of each scene, with the bars.
@@ -256,6 +257,7 @@ typedef struct th_bench_judge_def {
     double limit;  // simulated [s]; 0: the scene's end
     double wall;   // gives up after so many seconds of real time; 0: never
     int threads;
+    th_backend backend;
     bool (*stopped)(void);
 } th_bench_judge_def;
 

@@ -166,7 +166,7 @@ static th_result quality_of(const th_bench_uic_def *s, const paper_scene *scene,
     th_scene *loaded = NULL;
     th_world *world = NULL;
     th_result result =
-        th_bench_load(scene->file, NULL, s->threads, 0, TH_BACKEND_CPU, &loaded, &world, error);
+        th_bench_load(scene->file, NULL, s->threads, 0, s->backend, &loaded, &world, error);
     if (result == TH_OK) {
         told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file), s->stopped};
         th_quality quality;

@@ -593,6 +593,7 @@ th_result th_bench_judge(const th_bench_judge_def *def, th_error *error) {
     th_world *world = NULL;
     th_world_def world_def = th_world_def_default();
     world_def.threads = def->threads;
+    world_def.backend = def->backend;
     world_def.seed = def->seed;
     th_result result = load(def, &scene, error);
     if (result == TH_NO_FILE)

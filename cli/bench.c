@@ -115,10 +115,17 @@ static int run_uic(const th_command *command, const bench_settings *s) {
     if (s->model || s->behave || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0 || (s->uic && s->quality)) {
         th_complain(command, "--uic and --quality are tables of their own; each takes --scene, "
-                             "--threads, --csv and --quiet");
+                             "--threads, --csv and --quiet, --quality also --device");
         return TH_EXIT_USAGE;
     }
-    th_bench_uic_def def = {s->scene, (int)s->threads, s->csv, s->quiet, th_interrupted};
+    th_backend backend;
+    if (!th_read_backend(command, s->device, &backend)) return TH_EXIT_USAGE;
+    if (s->uic && backend != TH_BACKEND_CPU) {
+        th_complain(command, "--uic is measured on the processor; leave --device out, or time a "
+                             "scene with --scene FILE --device cuda");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_uic_def def = {s->scene, (int)s->threads, s->csv, s->quiet, th_interrupted, backend};
     if (def.threads == 0) def.threads = th_core_count();
     th_error error = {0};
     th_watch_interrupt();
@@ -149,9 +156,11 @@ static int run_judge(const th_command *command, const bench_settings *s) {
     if (!s->scene || s->behave || s->agents > 0 || s->csv || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0) {
         th_complain(command, "--judge is one run of a scene file; it takes --scene, --model, "
-                             "--filter, --set, --seed, --limit, --wall and --threads");
+                             "--filter, --set, --seed, --limit, --wall, --threads and --device");
         return TH_EXIT_USAGE;
     }
+    th_backend backend;
+    if (!th_read_backend(command, s->device, &backend)) return TH_EXIT_USAGE;
     th_bench_judge_def def = {.scene = s->scene,
                               .move = s->model,
                               .filter = s->filter,
@@ -161,6 +170,7 @@ static int run_judge(const th_command *command, const bench_settings *s) {
                               .limit = s->limit,
                               .wall = s->wall,
                               .threads = (int)s->threads,
+                              .backend = backend,
                               .stopped = th_interrupted};
     th_error error = {0};
     th_watch_interrupt();

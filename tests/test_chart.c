@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- ticks
 
@@ -320,8 +321,35 @@ static void long_names_are_cut_to_their_room(void **state) {
     th_canvas_destroy(&canvas);
 }
 
+// A full disk is told as one, not as too little memory; small pictures meet it at their end, large ones while they are packed.
+static void a_full_disk_is_told_as_one(void **state) {
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    char folder[] = "/tmp/throng-chart-XXXXXX", path[64], part[80];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.png", folder);
+    snprintf(part, sizeof part, "%s.part", path);
+    for (int side = 20; side <= 400; side *= 20) {
+        th_canvas canvas = th_canvas_create(side, side, 10);
+        cairo_surface_flush(canvas.surface);
+        unsigned char *pixels = cairo_image_surface_get_data(canvas.surface);
+        for (int k = 0; k < 4 * side * side; ++k)
+            pixels[k] =
+                (unsigned char)(((unsigned)k * (unsigned)k * 2654435761u) >> 24); // does not pack
+        cairo_surface_mark_dirty(canvas.surface);
+        assert_int_equal(symlink("/dev/full", part), 0);
+        th_error error = {0};
+        assert_int_equal(th_canvas_write(&canvas, path, &error), TH_NO_FILE);
+        assert_non_null(strstr(error.message, "No space left"));
+        assert_int_not_equal(access(part, F_OK), 0);
+        th_canvas_destroy(&canvas);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_disk_is_told_as_one),
         cmocka_unit_test(ticks_are_round_ascending_and_inside),
         cmocka_unit_test(any_bounds_give_a_usable_axis),
         cmocka_unit_test(time_is_shown_in_a_unit_people_read),

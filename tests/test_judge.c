@@ -83,6 +83,9 @@ static void models_are_exchanged(void **state) {
     json_decref(fewer);
     assert_int_equal(throng(&p, "bench --judge --scene wide.json --agents 5")->code, 1);
     assert_int_equal(throng(&p, "bench --judge --scene nothing.json")->code, 2);
+    assert_int_equal(throng(&p, "bench --judge --scene wide.json --device abacus")->code, 1);
+    assert_int_equal(throng(&p, "bench --quality --device abacus")->code, 1);
+    assert_int_equal(throng(&p, "bench --uic --device cuda")->code, 1);
 }
 
 static int doubts_about(const char *text, th_doubt *first) {
