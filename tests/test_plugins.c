@@ -30,6 +30,7 @@ static void bad_plugins(void **state) {
     does_not_load("plugin_no_entry.so", TH_NO_FILE, "it has no th_plugin");
     does_not_load("plugin_old.so", TH_NO_FILE, "was built for another version of throng");
     does_not_load("plugin_other_size.so", TH_NO_FILE, "(th_field_use is ");
+    does_not_load("plugin_other_minor.so", TH_NO_FILE, "(version of throng is ");
     does_not_load("plugin_empty.so", TH_NO_FILE, "registers no model");
     // Models that it registered before it failed are removed.
     does_not_load("plugin_taken.so", TH_BAD_ARGUMENT, "there is a model \"orca\" of this stage");

@@ -313,8 +313,8 @@ typedef struct th_model {
     // Plan only. Leads to any point of the plan and not only to the goals of the scene, so a group may give each agent a goal
     // of its own (`own_goal`). A group with own goals that names no plan gets the first such model that needs_lattice.
     bool own_goals;
-    // Plan only. What of the ground it heeds: 1 << TH_PICTURE_DISCOMFORT (of zones and pictures), _GUIDANCE, _HEIGHT; with
-    // TH_HEEDS_GOALS for whom it is meant (`to` of zones and pictures).
+    // Plan only. Properties of the ground that it heeds: 1 << TH_PICTURE_DISCOMFORT (of zones and pictures), _GUIDANCE,
+    // _HEIGHT; with TH_HEEDS_GOALS for whom it is meant (`to` of zones and pictures).
     uint32_t heeds;
     // Plan only. Its ways are not simply the shortest ones (drawn advice, crowds, discomfort count), so a behaviour that decides
     // aims leaves agents that know their way to it.
@@ -322,7 +322,7 @@ typedef struct th_model {
     // Plan only. How far apart the nodes of its own lattice are in a scene [m]; *wanted: by its parameters. The first is
     // larger where memory or the time of a solution would be too much, which findings tell. NULL: it has none.
     float (*spacing)(const th_scene *scene, int model, float *wanted);
-    // Behave only. What it decides for its people, TH_DECIDES_*.
+    // Behave only. Its decisions for its people, TH_DECIDES_*.
     uint32_t decides;
     // Behave only, with TH_DECIDES_AIM: 1 + the own field that is not 0 for agents that the planner shall lead to their leg,
     // as if there were no aim; 0: there is none. The behaviour sets it for plans with `weighs_ways`.
@@ -401,11 +401,12 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #define TH_PLUGIN_LINKAGE extern
 #endif
 #define TH_MODEL_VERSION \
-    8 // of this header; raised when the meaning of a member or this list changes
-// Every struct that a plugin can see, and the lists that it counts on: X(name, number). A plugin brings these numbers along,
-// and th_plugin_load compares each with its own.
+    9 // of this header; raised when the meaning of a member or this list changes
+// The version, every struct that a plugin can see here, and the lists that it counts on: X(name, number). A plugin brings these
+// numbers along, and th_plugin_load compares each with its own.
 #define TH_PLUGIN_LAYOUT(X)                             \
     X("TH_MODEL_VERSION", TH_MODEL_VERSION)             \
+    X("version of throng", TH_VERSION_NUMBER / 100)     \
     X("th_model", sizeof(th_model))                     \
     X("th_param_info", sizeof(th_param_info))           \
     X("th_param", sizeof(th_param))                     \
@@ -477,7 +478,8 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     th_result th_plugin(struct th_error *error)
 
 // Loads the library and calls its th_plugin. Loading a file again does nothing. TH_NO_FILE: it does not load, is not a plugin or
-// was built for another version; the message says why and what to do. What it has registered stays until the program ends.
+// was built for another version; the message says why and what to do. Models that it has registered stay until the
+// program ends.
 TH_API th_result th_plugin_load(const char *path, th_error *error);
 
 // ---- for the functions of a model, during a step

@@ -16,6 +16,14 @@ th_result th_plugin(th_error *error) {
     (void)error;
     return TH_OK;
 }
+#elif defined(OTHER_MINOR) // built with the headers of the next minor version
+#define NUMBER(name, number) \
+    (uint32_t)((number) + (sizeof(name) == sizeof "version of throng" ? 1 : 0)),
+const uint32_t th_plugin_layout[] = {TH_PLUGIN_LAYOUT(NUMBER)};
+th_result th_plugin(th_error *error) {
+    (void)error;
+    return TH_OK;
+}
 #elif defined(EMPTY)
 TH_PLUGIN {
     (void)error;
