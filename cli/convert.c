@@ -136,8 +136,8 @@ const th_command th_command_convert = {
     .summary = "turn a trajectory into another format",
     .detail =
         "FROM is any trajectory that throng reads: JuPedSim's SQLite, throng's compact form of\n"
-        "it, Juelich text (also .gz), the Pedestrian Dynamics Data Archive's HDF5. What FROM\n"
-        "is, is seen from its content; what TO becomes, from its name: .sqlite or .db, .txt,\n"
+        "it, Juelich text (also .gz), the Pedestrian Dynamics Data Archive's HDF5. The format\n"
+        "of FROM is recognised by its content, that of TO by its name: .sqlite or .db, .txt,\n"
         ".h5 or .hdf5. TO appears when it is complete; a conversion that fails or is\n"
         "interrupted leaves nothing. docs/recordings.md says what each format keeps.",
     .examples =

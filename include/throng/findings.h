@@ -1,6 +1,6 @@
-// throng: findings. What a reader has to know about a scene, a running world, a run, many runs or a recording, as one list:
-// what, where, when, how much, and what to do. `throng check`, `throng run`, the report, the studio and `throng measure`
-// show this list and nothing else. In libthrong-record; that of runs is in throng/run.h.
+// throng: findings. One list of problems of a scene, a running world, a run, many runs or a recording: kind, place,
+// time, figures and cure. `throng check`, `throng run`, the report, the studio and `throng measure` show this list and
+// nothing else. In libthrong-record; that of runs is in throng/run.h.
 //
 //     th_watch_create(world, &watch, &error);
 //     while (...) { th_world_step(world, 1); th_watch_see(watch, world, &error); }

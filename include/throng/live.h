@@ -52,8 +52,8 @@ TH_API th_body_def th_body_def_default(void);
 // Agents where it appears are carried out of it in the next step. `body` (or NULL): its number.
 TH_API th_result th_world_add_body(th_world *world, const th_body_def *def, int *body,
                                    th_error *error);
-// The pose at the beginning of the next step. What lies between there and where the body is now is swept: to make it
-// appear elsewhere, remove and add it.
+// The pose at the beginning of the next step. The body sweeps the ground between its present pose and this one: to make
+// it appear elsewhere, remove and add it.
 TH_API th_result th_world_move_body(th_world *world, int body, const th_body_pose *pose,
                                     th_error *error);
 TH_API th_result th_world_remove_body(th_world *world, int body, th_error *error);
@@ -68,8 +68,7 @@ typedef struct th_body_state {
 TH_API th_body_state th_world_body(const th_world *world, int body);
 
 // ---- orders to one agent, whatever its group does, in force from the next step on. TH_BAD_ARGUMENT: it is not alive (an id is
-// never given twice), or cannot obey. What a model is like (its parameters) belongs to groups; spawn the agent into one that
-// has them.
+// never given twice), or cannot obey. Model parameters belong to groups: spawn the agent into a group that has them.
 // It walks to the point and stays there (TH_PHASE_ARRIVED). Groups whose behaviour decides that (HiDAC, interest) refuse. The
 // first call in a scene without own goals makes the road map, which takes longer than a step; worlds with a `replan` have it.
 TH_API th_result th_world_send(th_world *world, th_agent_id agent, int level, th_vec2 point,

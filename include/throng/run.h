@@ -125,8 +125,8 @@ TH_RUN_API th_result th_runs_create(const th_runs_def *def, th_runs **runs, th_e
 // watch and context count. A folder that is finished opens too, and there is nothing to execute.
 TH_RUN_API th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **runs,
                                   th_error *error);
-// Makes the folder, runs, writes; once. TH_OK also when interrupted: see the state. What has been computed can be
-// read even where writing it failed.
+// Makes the folder, runs, writes; once. TH_OK also when interrupted: see the state. Results that were computed can be
+// read even where writing them failed.
 TH_RUN_API th_result th_runs_execute(th_runs *runs, th_error *error);
 // Of shared runs: makes the folder and none of the runs, for a scheduler that will start the processes.
 TH_RUN_API th_result th_runs_prepare(th_runs *runs, th_error *error);

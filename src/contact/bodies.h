@@ -207,8 +207,8 @@ void th_bodies_move(th_world *world);
 void th_bodies_step_aside(th_world *world);
 // After the bodies came from a snapshot: how many there are, and their edges.
 void th_bodies_restored(th_world *world);
-// For worlds on a device, whose host moves the bodies: a step of all, and whether one was parked or set off, so that the
-// planners have to be told.
+// For worlds on a device, whose host moves the bodies: steps all bodies. True: one has stopped or set off, which
+// planners must know.
 bool th_bodies_advance(th_world *world);
 void th_bodies_tell_planners(th_world *world);
 #endif

@@ -4,7 +4,7 @@
 #include "move/sieve.h"
 #include "state/world.h"
 
-// All pushes on one person. The sieve is vector code; few agents of a cell touch.
+// Sums all pushes on one agent. The sieve is vector code; few agents of a cell touch.
 TH_FORMULA th_push_sum pushes_on(const th_world *world, const th_walls *walls,
                                  const th_separation *now, uint32_t i) {
     const th_level_grid *grid = &world->index.grids[world->agents.level[i]];

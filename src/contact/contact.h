@@ -109,9 +109,9 @@ typedef struct th_separation {
     float *to_x, *to_y;
 } th_separation;
 
-// All pushes on one person. Summed plainly, the pushes of a tight crowd overshoot and throw people
-// about; averaged, they spread too slowly. Up to two contacts count in full, more share the weight of
-// two (delta averaging with over-relaxation, as in Macklin et al. 2014, "Unified particle physics").
+// Sums all pushes on one agent. A plain sum overshoots in a tight crowd and throws agents about; a mean spreads too
+// slowly. Up to two contacts count in full, more share the weight of two (delta averaging with over-relaxation, as in
+// Macklin et al. 2014, "Unified particle physics").
 typedef struct th_push_sum {
     th_vec2 sum;
     int contacts;

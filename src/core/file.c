@@ -167,8 +167,8 @@ static th_result open_linked(th_link_scope scope, const char *name, const char *
     return TH_OK;
 }
 
-// Plans and positions shrink to a tenth or a thirtieth. What shrinks to much less holds nothing but repetition
-// and would cost gigabytes.
+// Plans and positions shrink to a tenth or a thirtieth. Data that shrinks much more is mere repetition and would unpack
+// to gigabytes.
 static bool is_bomb(gzFile file, size_t used) {
     return used > BOMB_LEAST && !gzdirect(file) && used > BOMB_RATIO * ((size_t)gzoffset(file) + 1);
 }

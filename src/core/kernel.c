@@ -28,8 +28,8 @@ static void add_part(float *sums, const float amount[TH_SUMS], float part) {
     for (int s = 0; s < TH_SUMS; ++s) sums[s] += amount[s] * part;
 }
 
-// Shares `amount` at (fx, fy) from the middle of cell b, in cells, among the four nearest cells. What a
-// neighbour behind a wall would get stays here.
+// Shares `amount` at (fx, fy) from the middle of cell b, in cells, among the four nearest cells. The share of a
+// neighbour behind a wall stays here.
 static void share(const th_kernel *kernel, th_kernel_work *work, int stride, size_t b, float fx,
                   float fy, const float amount[TH_SUMS]) {
     int sx = fx < 0.0f ? -1 : 1, sy = fy < 0.0f ? -1 : 1;

@@ -43,7 +43,7 @@ th_arena th_arena_of(const th_allocator *allocator); // NULL: malloc
 // NULL when out of memory or when count * size overflows. size 0 gives a valid pointer.
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 char *th_arena_string(th_arena *arena, const char *text); // copy, not aligned; NULL stays NULL
-// As th_alloc_reserve. What was outgrown stays in the arena until th_arena_release.
+// As th_alloc_reserve. The old block stays in the arena until th_arena_release.
 bool th_arena_reserve(th_arena *arena, void *array, int *capacity, int needed, size_t element);
 // Releases all blocks. The arena is then empty and can be used again.
 void th_arena_release(th_arena *arena);

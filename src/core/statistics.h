@@ -33,8 +33,8 @@ typedef struct th_sample_summary {
 // Values that are NaN are left out and not counted.
 th_sample_summary th_summarise(const double *values, int count);
 
-// ---- a histogram: counts in classes of equal ratio, from 1e-4 to 1e5 in steps of 1 %. What is smaller
-// counts as 1e-4, what is larger as 1e5; what is not finite is left out.
+// ---- a histogram: counts in classes of equal ratio, from 1e-4 to 1e5 in steps of 1 %. Smaller values count as 1e-4,
+// larger ones as 1e5; values that are not finite are ignored.
 
 enum { TH_HISTOGRAM_CLASSES = 2084 };
 typedef struct th_histogram {

@@ -1,6 +1,6 @@
-// Memory, launches and atomics: what kernels are written on. There are two devices: a GPU by CUDA, and, for tests on
-// computers without one, the CPU as an emulated device with memory of its own (its loops run backwards, so that
-// whatever depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
+// Memory, launches and atomics for kernels. There are two devices: a GPU by CUDA, and, for tests on computers without
+// one, the CPU as an emulated device with memory of its own (its loops run backwards, so that whatever depends on the
+// order of threads shows). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_DEVICE_DEVICE_CUH
 #define TH_DEVICE_DEVICE_CUH
 #define TH_DEVICE_CODE // core/device.h

@@ -24,8 +24,8 @@ enum {
     FOUND = 4           // words that find_most finds
 };
 
-// A number to divide by that is known before: a product and a shift instead of some twenty instructions. For
-// 0 <= k < 2^31 (Granlund and Montgomery 1994).
+// A divisor that is known in advance: a product and a shift instead of some twenty instructions. For 0 <= k < 2^31
+// (Granlund and Montgomery 1994).
 struct divisor {
     uint32_t factor;
     int shift;

@@ -1,4 +1,4 @@
-// The page of a picture: title, one panel per level with what drives people over it, key, scale bar. The layers of a
+// The page of a picture: title, one panel per level with the influences on people, key, scale bar. The layers of a
 // panel are in plan_layers.c.
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/plan_drawing.h"
@@ -102,7 +102,7 @@ static void draw_one(const th_canvas *canvas, const th_panel *panel, const th_in
     }
 }
 
-// Shapes of what drives people.
+// Shapes of influences on people.
 static void draw_influences(const th_canvas *canvas, const th_panel *panel,
                             const th_plan_view *view, int level) {
     names known = {0};
@@ -262,7 +262,7 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
     y = th_draw_key(canvas, view, x, y);
     y = draw_influence_key(canvas, view, x, y);
     th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->panels.scale);
-    // Says so when discs had to be enlarged.
+    // Tells the reader when discs are enlarged.
     double smallest = TH_SMALLEST_DISC / page->panels.scale;
     double radius = view->crowd->count > 0 ? view->crowd->radius[0] : smallest;
     if (radius >= smallest) return;

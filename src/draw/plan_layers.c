@@ -1,6 +1,5 @@
 // The layers of a plan: ground, pictures, zones, goals, walls, doors, people, names, and the key that explains them.
-// Drawn from the compiled scene, because a picture shows what the engine walks on, holes and doors included; the public
-// surface answers questions about points, not about outlines.
+// Drawn from the compiled scene, so that pictures show the ground that the engine uses, with holes and doors.
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/canvas.h"
 #include "draw/plan_drawing.h"

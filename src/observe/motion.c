@@ -1,7 +1,7 @@
 // Positions and velocities, frame by frame. Only the frames of the window are in memory: a ring of
-// copies, each linked to the one before it person by person. A person that is absent in a frame, or jumps
-// farther than people can run, starts anew there, so that an id used twice, a detection lost for a while or
-// the seam of a periodic corridor never becomes a velocity. Cost per frame: people x frames of the window.
+// copies, each linked to the one before it person by person. A person that is absent in a frame, or jumps farther than
+// people can run, begins a new track there, so that an id used twice, a lost detection or the seam of a periodic
+// corridor never becomes a velocity. Cost per frame: people x frames of the window.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/memory.h"

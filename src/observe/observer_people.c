@@ -185,8 +185,8 @@ static void release_track(th_track *track) {
     *track = (th_track){0};
 }
 
-// Every n-th person. When there are more of them than ways are wanted, every other way is dropped:
-// those that stay are whole, and they are spread evenly over all ids so far.
+// Keeps the way of every n-th person. When there are too many, every other way is dropped: the others stay complete and
+// evenly spread over all ids so far.
 static void thin_tracks(th_observer *observer, uint32_t last_id) {
     th_observation *o = &observer->observation;
     uint32_t most = (uint32_t)observer->def.track_count;

@@ -164,8 +164,8 @@ void th_fundamental_bins_finish(double width, th_fundamental_bin *bins, int bin_
 
 // ---- surveys
 
-// One pass over a recording: every moment goes to walkers, distances and lines, every n-th to the areas. What is kept
-// is a row per area and measured moment, and a few hundred bytes per person.
+// One pass over a recording: every moment goes to walkers, distances and lines, every n-th to the areas. It keeps a row
+// per area and measured moment, and a few hundred bytes per person.
 
 const char *th_density_method_name(th_density_method method) {
     static const char *const names[TH_DENSITY_METHODS] = {"classic", "voronoi", "gaussian"};

@@ -157,7 +157,7 @@ th_result th_plan_prepare(th_scene *scene, th_error *error) {
     if (result == TH_OK && !plan->flat_open && lattice_needed(scene))
         result = prepare_lattice(scene, error);
     if (result == TH_OK) result = th_plan_check_reach(scene, error);
-    // The dearest comes last: a scene that is refused must not wait for it.
+    // The most expensive part comes last: a scene that is refused must not wait for it.
     if (result == TH_OK) result = prepare_roadmap(scene, error);
     if (result != TH_OK) th_plan_release(scene);
     return result;
@@ -328,8 +328,8 @@ static void renew(struct th_plan_world *plan, const th_scene *scene, const th_wa
                              plans->fields[t]);
 }
 
-// Are there fields of this world's own, or can there be? Without memory the old fields stay in force: people then queue at
-// the new wall, nothing worse.
+// Does this world have its own fields, or can it get them? Without memory the old fields stay in force, and people
+// queue at the new wall.
 static bool has_fields(th_world *world) {
     if (!world->plan->own && world->wall_count == world->scene->wall_count)
         return false; // no doors, no live walls

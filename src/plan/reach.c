@@ -1,12 +1,12 @@
-// Before any agent sets off: can every group get to its goals? With all doors open, so that a scene
-// whose doors open later is fine. SPDX-License-Identifier: Apache-2.0
+// Checks, before any agent sets off, that every group can reach its goals with all doors open; doors may open later.
+// SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "plan/prepared.h"
 #include <math.h>
 #include <stdio.h>
 
 enum { SAMPLES = 400 };
-// A closet cut off at the edge of an area is allowed; a tenth of the people cut off is not.
+// An isolated corner of an area is allowed; a tenth of the people without a way is not.
 static const float STRANDED_SHARE = 0.1f;
 
 typedef struct th_reach {

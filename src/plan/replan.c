@@ -1,6 +1,7 @@
 // Fields that follow changed walls over several steps, so that no step takes much longer than the others. The graphs are of
-// the new walls at once; a field stays in force until its successor is complete. What is done depends on the number of steps
-// alone, and snapshots keep what is under way, so results do not depend on when one was taken. SPDX-License-Identifier: Apache-2.0
+// the new walls at once; a field stays in force until its successor is complete. The progress depends on the number of
+// steps alone, and snapshots hold work under way, so results do not depend on when one was taken.
+// SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 #include "plan/prepared.h"
 #include <string.h>

@@ -16,7 +16,8 @@
 
 enum { TH_RECOGNISE_BYTES = 512 }; // of the file's beginning, shown to recognise()
 
-// Begins the last part of a message that a recording ends. What copies a trajectory and removes the copy cuts it off.
+// Begins the last part of a message that a recording ends. Code that copies a trajectory and removes the copy cuts this
+// part off.
 #define TH_FRAMES_KEPT "; the frames committed so far are kept"
 
 typedef struct th_trajectory_backend {

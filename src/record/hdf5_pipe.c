@@ -1,7 +1,7 @@
 // HDF5 trajectories are read by a program of their own, throng-read-hdf5 (reader/read_hdf5.c), and sent through a
-// pipe. What a damaged file does to the HDF5 library then happens there, within limits on memory and time, and here the
-// file is called damaged. Started with posix_spawn: a fork of a program with threads could not run the library, and
-// would copy a large host's page tables. SPDX-License-Identifier: Apache-2.0
+// pipe. If a damaged file crashes the HDF5 library or makes it run away, only that program ends, within limits on
+// memory and time, and the file is reported as damaged. Started with posix_spawn: a fork of a program with threads
+// could not run the library, and would copy a large host's page tables. SPDX-License-Identifier: Apache-2.0
 #include "core/system/system.h"
 #include "record/hdf5.h"
 #include <dlfcn.h>
@@ -95,7 +95,7 @@ bool th_hdf5_send(const char *path, int file) {
     return s.good;
 }
 
-// ---- receiving. What does not fit leaves channel->complete false.
+// ---- receiving. Values that do not fit leave channel->complete false.
 
 static bool take(th_hdf5_channel *c, void *bytes, size_t size) {
     char *at = bytes;

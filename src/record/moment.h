@@ -1,5 +1,5 @@
-// A world as it stands, copied into one moment (throng/record.h). What a recording supplies frame by frame, a
-// world supplies here, so that recorders, measurements and drawings read both alike.
+// A world as it stands, copied into one moment (throng/record.h). Recorders, measurements and drawings read it like a
+// frame of a recording.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_MOMENT_H
 #define TH_RECORD_MOMENT_H

@@ -308,7 +308,7 @@ static th_result create_file(th_recorder *r, const th_scene_view *scene, const t
     return result;
 }
 
-// Goes on where the world is. What the file holds of earlier frames must lead up to here.
+// Continues the file at the world's time. The file must hold all earlier frames.
 static th_result continue_file(th_recorder *r, const th_recorder_def *def, double step,
                                th_error *error) {
     th_trajectory *old = NULL;

@@ -289,8 +289,8 @@ th_result th_store_make(sqlite3 *db, const char *path, const th_trajectory_info 
 }
 
 // ---- opening recordings that may come from anywhere
-// Nothing in the file is obeyed: no views, triggers, virtual tables or computed columns. What reading may cost is
-// bounded by the file's own size: a tree of pages that lead back to each other has endless rows in a few kilobytes.
+// Nothing in the file is obeyed: no views, triggers, virtual tables or computed columns. The work of reading is bounded
+// by the file's size: pages that point to each other in a circle make endless rows of a few kilobytes.
 
 // Memory follows from work and lengths; sqlite3_hard_heap_limit64 would be the whole process's, and a host may use
 // SQLite too. Operations of SQLite's machine. Measured: opening takes 60 for a row of 30 bytes, reading 25.

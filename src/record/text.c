@@ -458,8 +458,8 @@ static th_result keep_row(void *context, int64_t frame, const th_row *row, int64
                               (long long)reader->table.count);
 }
 
-// A frame of which a part is missing is worse than none: people would vanish. When even the line's
-// frame number is missing, it is taken for one more row of the last frame.
+// An incomplete frame is worse than none, because people would vanish. When even the line's frame number is missing, it
+// is taken for another row of the last frame.
 static void drop_cut_frame(text_reader *reader) {
     th_row_table *table = &reader->table;
     int64_t frame = reader->header.cut_frame;

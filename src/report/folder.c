@@ -201,8 +201,8 @@ th_result th_folder_make(const th_folder *folder, const char *name, th_error *er
     return th_file_fail(error, path, "the folder cannot be made: %s", strerror(errno));
 }
 
-// As few digits as bring every number back unchanged: scene.json must run to the same hash, and 0.1 should
-// read 0.1. NULL: no memory.
+// The fewest digits that read back as the same number: scene.json must give the same hash, and 0.1 should read 0.1.
+// NULL: no memory.
 static char *print_json(const json_t *value) {
     char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_t *back = text ? json_loads(text, 0, NULL) : NULL;

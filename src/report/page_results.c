@@ -6,7 +6,7 @@
 
 // ---- the answer
 
-// The answer that an engineer would give first, with the certainty that the runs support.
+// The main result, as certain as the runs allow.
 
 static void add_people(th_text *page, double count) {
     th_text_count(page, count);

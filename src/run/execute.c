@@ -1,5 +1,5 @@
-// Carrying out a run or several of one scene, from the beginning or from a checkpoint, and writing what came
-// of it. SPDX-License-Identifier: Apache-2.0
+// Executes one or several runs of a scene, from the beginning or from a checkpoint, and writes the results.
+// SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "record/backend.h"
 #include "report/report.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Columns behind the varied values. Seven digits: all that a float holds, more than any of them means.
+// Columns after the varied values, with the seven digits of a float.
 #define NUMBERS(X)                       \
     X(egress_time, "egress_time_s")      \
     X(p95_time, "p95_time_s")            \

@@ -306,7 +306,7 @@ static void set(json_t *object, const char *key, json_t *value) {
     json_object_set_new(object, key, value);
 }
 
-// run.json: how the run came about. What a folder says must not depend on the machine, so no names of it.
+// run.json: how the run came about. Folders must not depend on the machine, so they hold no machine's name.
 static json_t *about_run(const th_runs *runs, const th_runs_def *def) {
     char started[32], seed[32];
     time_t now = time(NULL);

@@ -304,8 +304,8 @@ struct th_runs {
     th_findings *findings;
 };
 
-// Below this many runs no interval is trusted: with 4 degrees of freedom Student's t is still 2.8, and with
-// fewer a narrow interval is as often luck as it is knowledge.
+// With fewer runs intervals are not trusted: with 4 degrees of freedom Student's t is still 2.8, and with fewer a
+// narrow interval is often luck.
 enum { TH_RUNS_LEAST = 5 };
 // Is the sample of `runs` runs good enough to stop, or hopeless, as none of them emptied the scene?
 bool th_runs_enough(const th_sample_summary *egress, int runs, double until_ci);

@@ -273,7 +273,7 @@ static void count_frames(const char *path, char text[48]) {
     th_trajectory_close(recording);
 }
 
-// Closes a recording that cannot go on. What was committed stays.
+// Closes a recording that cannot continue. Committed frames stay.
 static void give_up_recording(th_simulation *s, const th_error *cause) {
     char frames[48];
     th_error unread = {0};

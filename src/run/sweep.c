@@ -241,7 +241,7 @@ th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error
     runs->info.runs = def->runs > 0 ? def->runs : RUNS_DEFAULT;
     th_result result = th_variation_read(&runs->variation, def->vary, def->vary_count, error);
     if (result == TH_OK) result = check_size(runs, error);
-    // The first values must make a scene: a slip in a path is told at once, and before a folder is made.
+    // The first values must make a scene: a wrong path is reported at once, before a folder is made.
     if (result == TH_OK)
         result = load(def->scene, &sets, &runs->variation, 0, def->allow_links, &scene, error);
     if (result == TH_OK) result = describe(runs, def, th_scene_view_of(scene), error);

@@ -429,7 +429,7 @@ static int find_group(th_compiler *c, const char *id) {
     return -1;
 }
 
-// Leaders are a group that exists, leads and does not follow, over others, its own followers.
+// The leading group must exist, lead, and not follow its own followers, directly or over other groups.
 static void compile_leader(th_compiler *c, int i) {
     th_group *group = &c->list.groups[i];
     const char *id = c->def->groups[i].leader;

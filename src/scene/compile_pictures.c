@@ -23,8 +23,8 @@ th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int mos
 
 #else
 
-// PNG files as they are: samples are data here, so colour profiles and gamma are left out, as is everything else a file may
-// carry. libpng ends by longjmp; what it holds then is freed by png_destroy_read_struct.
+// Reads samples as data, without colour profiles, gamma and all else that a file may carry. libpng fails by longjmp;
+// png_destroy_read_struct then frees its memory.
 
 enum { SIDE_LIMIT = 16384 };
 
@@ -88,7 +88,7 @@ static void give_memory(png_structp png, png_voidp pointer) {
 
 // ---- reading
 
-// Chunks that say how samples look, or that are long texts: none of them changes a sample.
+// Chunks about the look of samples, and long texts: none changes a sample.
 static void skip_extras(png_structp png) {
     static const char names[] = "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0"
                                 "sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";

@@ -92,7 +92,7 @@ const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int i
     snprintf(made, sizeof made, "%s%d", kind, index);
     const char *copy = th_copy_string(c, id ? id : made);
     if (!copy) return "";
-    // Compared with all earlier ones; the limit keeps a hostile file from taking hours.
+    // Compares with all earlier ids; the limit keeps a hostile file from taking hours.
     enum { NAMED_LIMIT = 20000 };
     if (earlier_count >= NAMED_LIMIT) th_bad(c, "a scene has at most %d of a kind", NAMED_LIMIT);
     if (!copy[0] || strlen(copy) > 100) th_bad(c, "an id has 1 to 100 characters");

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// GEOS takes a quarter of a millisecond to unite two squares that do not touch; a scene may have 50 000. From so many
-// on those that touch nothing are set aside first.
+// GEOS takes a quarter of a millisecond to unite two squares that do not touch, and a scene may have 50 000. From this
+// number on, shapes that touch no other are set aside first.
 enum { APART_FROM = 1000 };
 
 typedef struct part_box {

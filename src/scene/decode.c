@@ -218,7 +218,7 @@ static void read_run(th_decoder *decoder, json_t *root, th_run_settings *run) {
         int64_t seed = (int64_t)run->seed, runs = run->runs;
         th_read_integer(decoder, value, "seed", &seed);
         th_read_integer(decoder, value, "runs", &runs);
-        // Runs count on from here, and reach 0 from a negative one.
+        // Run k has the seed plus k, so a negative seed would reach 0.
         if (decoder->result == TH_OK && seed < 0)
             th_expected(decoder, json_object_get(value, "seed"), "a \"seed\" of 0 or more");
         run->seed = (uint64_t)seed;

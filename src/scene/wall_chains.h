@@ -44,8 +44,8 @@ typedef struct th_wall_builder {
     int gap_count, gap_capacity;
 } th_wall_builder;
 
-// A chain of points, solid on its left. Closed rings do not repeat the first point. What the openings
-// leave of it, and every open chain, becomes a two-sided wall. False: no memory.
+// A chain of points, solid on its left. Closed rings do not repeat the first point. The parts that openings leave, and
+// open chains, become two-sided walls. False: no memory.
 bool th_wall_builder_add(th_wall_builder *builder, const th_vec2 *points, int count, bool closed);
 // Moves the ends of a door's line that lie on ground to the wall, or else the door, within TH_DOOR_SLIT of them: a door that
 // is shut leaves no slit. Looks at the walls from `first` on.

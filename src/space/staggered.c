@@ -43,7 +43,7 @@ static bool ground_on_left(const th_polygons *shape, const th_vec2 *ring, int co
         }
     }
     th_vec2 a = ring[longest], b = ring[(longest + 1) % count];
-    // Far enough for the rounding of coordinates as large as a town's, closer than any two walls are.
+    // Beyond the rounding error of coordinates as large as a town's, below the distance of any two walls.
     th_vec2 aside = th_scale(0.002f, th_perp_left(th_unit(th_sub(b, a))));
     return th_polygons_contain(shape, th_add(th_scale(0.5f, th_add(a, b)), aside));
 }

@@ -186,7 +186,7 @@ th_result th_document_compile(const json_t *document, const char *name, th_link_
 
 // ---- writing
 
-// What fits on a line stands on one: points, lines, rectangles and most elements.
+// Values that fit on a line are written on one: points, lines, rectangles and most elements.
 typedef struct written {
     char *text;
     size_t length, room;

@@ -184,7 +184,8 @@ typedef struct th_studio_post {
 void th_post_release(th_studio_post *post);
 // A client that has come: it is greeted by the runner.
 void th_post_welcome(th_studio_post *post, th_client *client, uint64_t id);
-// What a client sent: answered, or handed to the runner. *wishes: what it wants to see may be another. False: it is dropped.
+// Handles a client's message: answers it or hands it to the runner. *wishes: the client may want to see something else
+// now. False: the client is dropped.
 bool th_post_receive(th_studio_post *post, th_client *client, const char *text, size_t length,
                      bool *wishes);
 // A text of the runner, where it is for this client. False: too many wait for it, and it is dropped.

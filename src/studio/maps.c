@@ -263,8 +263,8 @@ static float pace(const th_studio_field *speed, float x, float y) {
     return there >= 0.0f && isfinite(there) ? fmaxf(there, least) : free_speed;
 }
 
-// Adds up the way from the target on outwards, each stretch at the pace that the crowd has there now. What lies beyond
-// the level's stairs counts at the pace at their foot.
+// Sums travel time from the target outwards, at the crowd's present pace. Ground beyond the level's stairs counts with
+// the pace at their foot.
 static bool turn_into_times(const th_studio_moment *moment, th_studio_field *field) {
     int cells = field->nx * field->ny, count = 0;
     float *times = malloc((size_t)cells * sizeof *times);

@@ -155,8 +155,8 @@ static void measure_rate(th_studio *studio, double wall) {
     studio->mark.time = now_of(studio);
 }
 
-// A simulation that keeps its pace has time to spare. One that does not gives away a small share,
-// but a frame a second is shown whatever it costs: a crowd that stands still on the screen is taken for one that jams.
+// A simulation that keeps its pace has time to spare. A slower one gives frames a small share, but at least one a
+// second: a crowd that stands still on the screen looks like a jam.
 static bool within_share(const th_studio *studio, double wall, double last_frame) {
     if (!studio->playing || studio->replay || wall - studio->idle_at < 0.2 ||
         wall - last_frame > 1.0)

@@ -204,7 +204,7 @@ void th_undo_drop(th_undo_stack *stack); // the last one
 void th_undo_clear(th_undo_stack *stack);
 // Back to the last state of `from`, its time and people too; the present one goes onto `to`.
 th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error);
-// What both stacks hold, scenes included that are not on show [B].
+// Memory of both stacks, including scenes that are not shown [B].
 size_t th_undo_bytes(const th_studio *studio);
 // After an undo or redo: the state becomes that of the play.
 void th_undo_leave(th_studio *studio, th_undo_stack *from);

@@ -1,6 +1,7 @@
 // Compiled scenes: the lists of a th_scene as bytes that every machine and build reads alike, so that a build without GEOS,
 // jansson and libpng can step them. Numbers are little-endian; models, their parameters and the keys of their sections stand
-// by name. What follows from the lists (grids, fields, rooms) is made again. One function per struct both writes and reads.
+// by name. Grids, fields and rooms follow from the lists and are made again. One function per struct both writes and
+// reads.
 //
 // A check sum can be forged: whatever is used as an index, a size or a number in a formula is checked when it is read, so a
 // damaged file gives an error and never a broken world. SPDX-License-Identifier: Apache-2.0

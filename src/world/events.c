@@ -1,5 +1,5 @@
-// The events stage: time goes on, doors follow their schedule, sources place people. Also the live
-// edits, which do the same by hand. SPDX-License-Identifier: Apache-2.0
+// The events stage: time goes on, doors follow their schedule, sources place people. Also holds the live edits, which
+// do the same by a call. SPDX-License-Identifier: Apache-2.0
 #include "contact/bodies.h"
 #include "core/error.h"
 #include "formula/vec.h"

@@ -296,7 +296,7 @@ bool th_world_done(const th_world *world) {
     const th_scene *scene = world->scene;
     const th_agents *agents = &world->agents;
     th_refresh(world, 0);
-    // By what was placed, not by the clock: agents due now are placed in the next step.
+    // Counts placed agents, not the clock: agents due now are placed in the next step.
     for (int g = 0; g < scene->group_count; ++g)
         if ((double)world->sources[g].placed < th_source_announced(&scene->groups[g])) return false;
     if (world->device) return !world->device->anybody_under_way((th_world *)world);

@@ -386,7 +386,7 @@ static th_result check_contents(th_world *world, const snapshot_head *head,
     return TH_OK;
 }
 
-// Without a road map an agent that was sent to a point would walk straight.
+// Agents sent to a point need the road map; without it they would walk straight.
 static bool is_anyone_sent(const th_world *world) {
     const th_agents *agents = &world->agents;
     for (int i = 0; i < agents->count; ++i) {

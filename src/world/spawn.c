@@ -1,4 +1,4 @@
-// People appear: at the start, from sources, or by the caller's hand. SPDX-License-Identifier: Apache-2.0
+// Adds people: at the start, from sources, or by a call. SPDX-License-Identifier: Apache-2.0
 #include "world/spawn.h"
 #include "core/error.h"
 #include "formula/random.h"

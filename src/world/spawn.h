@@ -80,7 +80,7 @@ TH_BOTH static inline uint32_t th_append_agent(th_world *world, const th_agent_d
     return i;
 }
 
-// Fills in from the group's distributions what the caller left open. Keyed by the id the agent will get.
+// Draws values that the caller left open from the group's distributions, keyed by the agent's future id.
 TH_BOTH static inline void th_draw_properties(const th_world *world, const th_group *group,
                                               uint32_t id, th_agent_def *def) {
     if (!(def->radius > 0.0f))

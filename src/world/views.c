@@ -184,7 +184,7 @@ void th_update_id_order(th_world *world) {
         first = id < first ? id : first;
         last = id > last ? id : last;
     }
-    // With sources that have run for long the living are few among many ids.
+    // After long runs with sources few of many ids are alive.
     uint64_t words = first <= last ? ((uint64_t)last - first) / 32 + 1 : 0;
     bool dense = 2 * words <= (uint64_t)agents->count;
     world->id_order_count = dense ? rank_by_id(world, first, (int)words) : sort_by_id(world);

@@ -72,8 +72,8 @@ static inline int th_field_count(const th_agents *agents) {
 }
 
 // Could an agent have these values, all fields of it as four-byte words? Everything that is used as an
-// index is in range, every float a number of this world (within 1000 km, radius above 0). What comes
-// from outside (snapshots, views, spawns) goes through here.
+// index is in range, every float a number of this world (within 1000 km, radius above 0). Values from outside
+// (snapshots, views, spawns) are checked here.
 bool th_agent_is_sound(const th_world *world, const uint32_t *bits);
 
 // With `own_count` fields of models; the arrays belong to the world's arena.

@@ -1,7 +1,7 @@
 // HiDAC, the high level: rooms, knowledge, talk, impatience, panic. A person looks around five times and thinks once a
-// second, people in turns, so a step costs a fraction of the crowd. Everything that others see (aim, nature, memory) changes
-// between loops only: the result does not depend on the number of threads. Cost per thought: the places of the room, the
-// people within range; of those who explore also the rooms they know. SPDX-License-Identifier: Apache-2.0
+// second, people in turns, so a step costs a fraction of the crowd. Values that others read (aim, nature, memory)
+// change between loops only, so the result does not depend on the number of threads. Cost per thought: the places of
+// the room, the people within range; of those who explore also the rooms they know. SPDX-License-Identifier: Apache-2.0
 #include "behave/hidac/think.h"
 #include "behave/hidac/walk.h"
 #include "core/parallel.h"

@@ -222,7 +222,7 @@ TH_BOTH static inline int th_mind_explore(const th_mind_step *s, uint32_t i, int
     if (best >= 0) return best;
     best = th_mind_back_to(s, i, room, -1);
     if (best >= 0) return best;
-    // All is seen and nothing found: doors may have opened since, so begin anew.
+    // All rooms were seen without success: doors may have opened since, so exploring begins anew.
     memset(th_mind_memory_of(s, i), 0, (size_t)s->mind->words * sizeof(uint32_t));
     th_set_bit(th_mind_rooms_seen(s, i), room, true);
     return -1;
@@ -310,8 +310,8 @@ TH_BOTH static inline int th_mind_row_of(const th_mind_step *s, uint32_t i, int 
     return way_in ? s->world->scene->target_count + (int)s->entrance[i] - 1 : -1;
 }
 
-// An agent without a way goes to where a door would give one and looks, since doors open again. From one shut door it goes to the
-// next; where all are in sight it stays.
+// An agent without a way goes to doors that would give one and looks at them, since doors open again. From one shut
+// door it goes to the next; where all are in sight it stays.
 TH_BOTH static inline int th_mind_check_doors(const th_mind_step *s, uint32_t i, int room,
                                               int target, int row, int place) {
     s->nature[i] &= ~(uint32_t)TH_MIND_KNOWS_WAY_IN;

@@ -29,8 +29,8 @@ TH_BOTH static inline void th_mind_walk_to(const th_mind_step *s, uint32_t i, th
     a->goal_level[i] = (uint32_t)level;
 }
 
-// Over an exit's line, straight on past its nearest point. What lies beyond is no ground, and no way leads there: where walls
-// hide it, to a point before the line, from which it will be seen.
+// Straight over an exit's line at its nearest point. There is no ground behind the line, so no way leads there: where
+// walls hide the line, walks to a point before it from which it is visible.
 TH_BOTH static inline void th_mind_walk_to_goal(const th_mind_step *s, uint32_t i,
                                                 const th_goal *goal) {
     const th_agents *a = &s->world->agents;

@@ -191,8 +191,8 @@ TH_BOTH static inline bool th_interest_in_sight(const th_walls *walls,
     return th_walls_first_crossing(walls, (int)level, p, q, NULL) < 0;
 }
 
-// Which place makes an agent stop (inner) or come (outer) in this step, 1 the first; 0: none. `drawn` and `which` are
-// random numbers. The field is looked at only where it could be strong enough. What walls hide has no effect.
+// The place that makes an agent stop (inner) or come (outer) in this step, 1 the first; 0: none. `drawn` and `which`
+// are random numbers. The field is evaluated only where it could be strong enough. Places behind walls have no effect.
 TH_BOTH static inline uint32_t th_interest_effect(const th_world *world, const th_walls *walls,
                                                   uint32_t i, bool inner, float drawn,
                                                   float which) {
@@ -237,7 +237,8 @@ TH_BOTH static inline void th_interest_stop(th_world *world, uint32_t i, uint32_
     ++th_own_words(world, TH_BEHAVE_INTEREST, TH_INTEREST_LOOKS)[i];
 }
 
-// Back to the route. The place leaves it cold for a while, instead of the one that would be warm again first.
+// Back to the route. The agent ignores the place for a while; it takes the entry of the place that would be of interest
+// again first.
 TH_BOTH static inline void th_interest_go_on(th_world *world, uint32_t i) {
     th_agents *a = &world->agents;
     uint32_t detour = th_detour_of(a->leg[i]);
@@ -271,8 +272,8 @@ TH_BOTH static inline void th_interest_walk(th_world *world, const th_walls *wal
 #define TH_INTEREST_HELD_UP \
     0.3f // of the own speed: slower agents stand in the crowd around a place
 
-// For an agent that was drawn to a place. It stops within `arrival` of it, or before by the inner field. Where the crowd
-// around the place holds it up, the outer field stops it and it looks from there.
+// For an agent drawn to a place. It stops within `arrival` of it, or earlier by the inner field. Where the crowd around
+// the place holds the agent up, the outer field stops it and it looks from there.
 TH_BOTH static inline void th_interest_come(th_world *world, const th_walls *walls, uint32_t i,
                                             const th_interest_place *place, float drawn) {
     th_agents *a = &world->agents;

@@ -91,8 +91,8 @@ typedef struct th_densesense_params {
 #define TH_DENSESENSE_FREE_RADIUS 1.0f    // [m] of the region of eq. 7
 enum { TH_DENSESENSE_ARC_MAX = 15 };      // directions to each side, of 31 arc_samples
 enum { TH_DENSESENSE_FREE_SAMPLES = 32 }; // points of the region that are tried
-// Where the Gaussian of every agent ends, in sigmas: th_densesense_weight_within_cut is made for it. What is
-// cut off (14 %) is put back by the prefactor: a sum to 2.5 sigmas costs half as much again.
+// Where the Gaussian of every agent ends, in sigmas: th_densesense_weight_within_cut is made for it. The prefactor
+// restores the 14 % cut off: a sum to 2.5 sigmas costs half as much again.
 #define TH_DENSESENSE_CUT 2.0f
 
 // A value between mean (1 - spread) and mean (1 + spread), constant for each person.

@@ -142,8 +142,8 @@ typedef struct th_colonist {
     bool rescued; // has stood against its will for longer than its patience
     uint32_t linked[TH_CELL_LINKED];
     int linked_count; // people across a link
-    // The nearest others, nearest first, which own most of what is not the person's: asked first on a GPU, where it
-    // takes a third off; on a CPU finding them costs more than it saves. None where walls may hide them.
+    // The nearest others, nearest first, which own most markers that are not the person's: tested first on a GPU, where
+    // it saves a third; on a CPU finding them costs more than it saves. None where walls may hide them.
     uint32_t close[TH_CELL_CLOSE];
     int close_count;
 } th_colonist;

@@ -1,6 +1,6 @@
 // HiDAC, the low level: Pelechano, Allbeck, Badler 2007, "Controlling individual agents in high-density crowd
-// simulation" (PAB07). Equation numbers are the paper's. What it leaves open, what is changed and why:
-// docs/models/hidac.md. SPDX-License-Identifier: Apache-2.0
+// simulation" (PAB07). Equation numbers are the paper's. Gaps filled, changes and their reasons: docs/models/hidac.md.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_HIDAC_H
 #define TH_MOVE_HIDAC_H
 #include "formula/math.h"
@@ -99,9 +99,9 @@ TH_BOTH static inline void th_hidac_see_fallen(const th_world *world, th_hidac_v
     i->avoid_fallen = th_length2(t) > 0.0f ? t : th_hidac_aside(i->params, i->wish);
 }
 
-// The velocity of agent j as i sees it. An agent in panic, which no timer frees, sees of agents held up face to face
-// the velocity that they want: two that have stopped each other would not see each other come, and neither would step
-// aside.
+// The velocity of agent j as i sees it. An agent in panic, which no timer frees, sees the preferred velocity of agents
+// held up face to face with it: two agents that stop each other would otherwise see each other stand, and neither would
+// step aside.
 TH_BOTH static inline th_vec2 th_hidac_course(const th_hidac_view *i, const th_agents *a,
                                               uint32_t j) {
     th_vec2 v = th_velocity(a, j), wanted = th_v(a->preferred_x[j], a->preferred_y[j]);

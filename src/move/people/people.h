@@ -131,8 +131,8 @@ TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float 
     return along > 0.0f && across < strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
 }
 
-// False: in every direction an agent seen allows more than `enough`, so that there is no need to look closer. (1) and
-// (2) with the longest time gap, from the least room that is left in any direction in which they are within the strip.
+// False: the neighbour allows more than `enough` in every direction and can be skipped. (1) and (2) with the longest
+// time gap, from the least room that is left in any direction in which they are within the strip.
 TH_FORMULA bool th_people_may_limit(const th_people_headway *h, float dx, float dy, float wx,
                                     float wy, float apart, float enough) {
     const float rounding = 1e-3f; // [m], far above that of the sums

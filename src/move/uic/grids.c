@@ -9,8 +9,8 @@
 #include <string.h>
 
 // ---- where the cells are
-// Their size and number when a world is created, grids that the index is built to fit, and the move of what cells
-// remember when an open plane's grid follows its crowd.
+// Their size and number when a world is created, grids that the index is built to fit, and the transfer of cell values
+// when an open plane's grid follows its crowd.
 
 enum {
     CELLS_LEAST = 4096,
@@ -74,8 +74,8 @@ static double cells_over(const th_scene *scene, const th_box *boxes, float h) {
     return cells;
 }
 
-// Bounded levels know how many cells they need. Open planes get a cell for two people (4 m2 at the usual size),
-// for what is named on them says little about how far the crowd spreads.
+// Bounded levels know how many cells they need. Open planes get a cell for two people (4 m2 at the usual size), because
+// named elements say little about how far the crowd spreads.
 static int choose_capacity(const th_scene *scene, float h, int index_per_half, int agents,
                            bool on_device) {
     double cells = 0.0, most = (double)CELLS_PER_PERSON * agents + 16.0 * CELLS_LEAST;
@@ -240,7 +240,7 @@ static cell_range cells_around(const th_staggered *grid, th_vec2 a, th_vec2 b) {
 
 // ---- anchors
 
-// Is there anything on the level that people or the flow cannot just pass?
+// Is there anything on the level that stops people or the flow?
 static bool has_walls(const th_world *world, int l) {
     const th_level *level = &world->scene->levels[l];
     if (level->bounded || level->wall_end > level->wall_begin) return true;

@@ -320,7 +320,8 @@ TH_FORMULA th_vec2 th_uic_keep_at_exit(const th_world *world, uint32_t i, th_vec
             continue;
         float back = th_min(th_dot(th_sub(q, p), out), 0.0f) / distance2;
         q = th_sub(q, th_scale(back, out));
-        // What is lost at another exit beside it is no way: cut to what an agent may move, little would be left of the own.
+        // Sliding off another exit beside it is not limited: cut to the largest allowed move, hardly any of the agent's
+        // own motion would be left.
         th_slide_off_exit(world, i, world->agents.level[i], g, p, &q);
         return q;
     }

@@ -14,8 +14,8 @@
 namespace th {
 
 enum {
-    // Most; a warm start takes two to five. What is left goes on in the next step. The CPU, which may take longer over
-    // one step than over the others, has more of both.
+    // Limits; a warm start takes two to five rounds. The next step continues an unfinished solution. The CPU has larger
+    // limits, because single steps may take longer there.
     PRESSURE_ROUNDS = 60,
     PRESSURE_ITERATIONS = 40 // of a round
 };
@@ -107,7 +107,7 @@ struct pressure_solver : pressure_levels {
     // ---- conjugate gradients for the red cells of the set
 
     // Goes along the direction by `length`, from residual `turn` to the other, and down to level 1, for whose cells
-    // this is: each has two red ones. What that needs of others' new residuals it computes itself. Returns the
+    // this is: each has two red ones. New residuals of other cells that it needs it computes itself. Returns the
     // largest residual.
     template <class Team>
     TH_ON_GPU double advance(Team &team, int turn, double length, const double *along) const {
@@ -212,8 +212,8 @@ struct pressure_solver : pressure_levels {
         p[k] = th_lcp_start(p[k]);
         return (b[k] < 0 ? 1 : 0) + (p[k] > 0 ? PRESSED : 0);
     }
-    // Sets black pressures and cuts the red ones; returns what is left, which only red cells can have. What a
-    // projected half-sweep would make of the red ones is kept, in case that is too much.
+    // Sets black pressures and clamps the red ones; returns the residual, which only red cells can have. Keeps the
+    // result of a projected half-sweep over the red cells, in case the residual is too large.
     template <class Team> TH_ON_GPU double residual_of(Team &team) const {
         return team.most(both(level[0]), [&](int k) -> double {
             place at = of_both(level[0], k);

@@ -142,7 +142,7 @@ typedef struct th_uic_view {
     const float *capacity;  // share that can be taken up: free ground, weighted as people are [1]
     const float *free_area; // exact share of the cell that is ground [1]
     // Pressure of the second solve [m2/s]: its gradient is the velocity that packing takes from people's
-    // wish. Never negative, 0 where there is room. What it means in newtons: docs/models/uic.md.
+    // wish. Never negative, 0 where there is room. In newtons: docs/models/uic.md.
     const double *pressure;
     const float *velocity_x, *velocity_y; // of the flow, at west and south faces [m/s]
     const float *aperture_x, *aperture_y; // open share of west and south faces

@@ -14,8 +14,8 @@
 // orders at once, each of which needs one quadrant only (Zhao 2005). A tile that has changed stays awake for the next
 // round, and wakes the tiles beside the edges that changed. A tile writes into the one of two copies of its potential
 // that no tile reads in this round, so that every tile sees the others as they were when the round began: the result
-// does not depend on which block comes first. What bounds it is how long one tile takes, times the rounds (82 on 512 x
-// 512 nodes), not how many there are.
+// does not depend on which block comes first. The time is that of one tile times the rounds (82 on 512 x 512 nodes),
+// whatever the number of tiles.
 
 namespace th {
 
@@ -240,8 +240,9 @@ struct tile_step {
 
 // All four orders at once: in a step each lane lowers two nodes of a row, one from the left and one from the right,
 // after (column - 1, row) and (column, row - 1); half of the lanes go upwards. All lanes read before one writes, and
-// the lowest stays, so that no order of theirs matters. What no way leads to stays. Something other than 0 when a node
-// has fallen. No branch: a lane that waits for its turn, or has had it, takes its first or last row again.
+// the lowest value stays, so the order of lanes does not matter. Unreachable nodes keep their value. Returns non-zero
+// when a node's value has fallen. No branch: a lane that waits for its turn, or has had it, takes its first or last row
+// again.
 TH_ON_GPU inline uint32_t sweep_tile(const warp_team &team, tile_memory *m) {
     uint32_t fallen = 0;
     team.steps<tile_step>(

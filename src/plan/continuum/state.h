@@ -17,7 +17,7 @@ typedef struct th_potential { // of a leg of a group's route, or a detour
     float *values;
 } th_potential;
 
-// Sums of people at a node, in parts of TH_SPLAT_ONE: whole numbers, so that the order of people does not matter.
+// Sums of people at a node in units of 1 / TH_SPLAT_ONE: integers, so that the order of people does not matter.
 enum { TH_SPLAT_ONE = 1 << 16 };
 typedef struct th_node_sums {
     uint32_t density, flow_x, flow_y, discomfort;

@@ -1,7 +1,7 @@
 // Quickest ways: once a second the fields are solved again with the crowd as it stands, so that people spread
 // over a wide corner and leave a jammed exit for a free one (T. Kretz, Pedestrian traffic: on the quickest
-// path, J. Stat. Mech. 2009; here the delay comes from Weidmann's speeds). What the crowd was when it was
-// looked at is a byte per node; snapshots keep it, and with it fields come out the same, bit by bit.
+// path, J. Stat. Mech. 2009; here the delay comes from Weidmann's speeds). The density last seen is a byte per node;
+// snapshots keep it, so that restored worlds solve the same fields bit by bit.
 // Cost: half a microsecond per node and target, once a second. SPDX-License-Identifier: Apache-2.0
 #include "formula/params.h"
 #include "formula/weidmann.h"

@@ -230,7 +230,7 @@ static void take_note_of_params(th_guided *s, const th_world *world) {
 
 // ---- solving
 
-// All agents ask while a field has to be solved; in other steps none does.
+// While a field is unsolved all agents state theirs; in other steps none does.
 static void find_wanted(const th_guided *s, const th_world *world) {
     for (int k = 0; k < s->field_count; ++k) s->fields[k].wanted = false;
 #pragma omp parallel for num_threads(world->threads) schedule(static)

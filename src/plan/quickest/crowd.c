@@ -6,7 +6,8 @@
 // How far around themselves agents count, as a deviation: the crowd ahead is to be seen, not single agents, and a lane of two
 // still differs from the lane beside it. [m]
 static const float SPREAD = 0.7f;
-// The share of the last count that stays: crowds have momentum, and one second's noise must not turn the whole crowd. [-]
+// The weight of the previous count: crowds have momentum, and the noise of one second must not turn the whole crowd.
+// [-]
 static const float MEMORY = 0.5f;
 
 // ---- spreading: implicit diffusion along rows, then columns. What flows out of one node flows into the next, and nothing

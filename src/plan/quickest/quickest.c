@@ -365,7 +365,7 @@ static void run(th_world *world, int model) {
     plan(s, world);
 }
 
-// ---- snapshots: the crowd as last counted and the fields in force. What is under way is solved again from the count.
+// ---- snapshots: the crowd as last counted and the fields in force. Solutions under way begin again from the count.
 
 typedef struct saved_head {
     uint32_t since, counted, stale, zero;

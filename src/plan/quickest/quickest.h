@@ -37,8 +37,8 @@ TH_FORMULA float th_crowd_drag(float density) {
     return th_min(th_exp(-steepness * (1.0f / density - 1.0f / most)), 1.0f);
 }
 
-// The slowest that a way is reckoned with, over the free speed: 0.2 m/s, as people in the densest measured crowds still
-// move at 0.1 to 0.3 m/s.
+// The lowest speed assumed on a way, over the free speed: 0.2 m/s, as people in the densest measured crowds still move
+// at 0.1 to 0.3 m/s.
 #define TH_QUICKEST_LEAST 0.15f
 
 // Speed over the free speed in a direction in which the crowd moves with `along`, in free speeds: 1 where the crowd walks my

@@ -17,11 +17,11 @@ enum {
     TH_QUICKEST_BINS = 1024 // of a queue: seconds of travel time
 };
 
-// Agents count where they will be after this time: fields are in use until the crowd that they know is about two seconds old.
-// With 1.5 s streams are seen past corners that they have still to turn at, and crowd there. [s]
+// Agents are counted at their position after this time, because fields are in use until their count is about two
+// seconds old. With 1.5 s streams are counted beyond corners at which they still turn, and crowd there. [s]
 #define TH_QUICKEST_AHEAD 0.8f
 
-// The sums of agents at a node, in parts of TH_QUICKEST_ONE: whole numbers, so that their order does not matter.
+// The sums of agents at a node in units of 1 / TH_QUICKEST_ONE: integers, so that their order does not matter.
 enum { TH_QUICKEST_ONE = 1 << 16 };
 typedef struct th_crowd_sums {
     uint32_t people, flow_x, flow_y;

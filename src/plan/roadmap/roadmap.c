@@ -191,8 +191,8 @@ static float walls_along_metre(const th_walls *walls, int level) {
     return cells > 0.0f ? (float)grid->start[grid->nx * grid->ny] / (cells * grid->reach) : 0.0f;
 }
 
-// A cell may lie on both sides of a wall, so the list takes turns between four places in it. Returns what that cost
-// [nodes and walls looked at].
+// A cell may lie on both sides of a wall, so the list alternates between four places in it. Returns the cost [nodes and
+// walls tested].
 static int64_t fill_cell(const th_roadmap *roadmap, const th_walls *walls, int level, int column,
                          int row, th_road_cell *cell) {
     const th_scene *scene = roadmap->lattice->scene;
@@ -225,7 +225,7 @@ static int64_t fill_cell(const th_roadmap *roadmap, const th_walls *walls, int l
     return (int64_t)cost;
 }
 
-// What filling all cells would cost, from one cell in SAMPLED.
+// Estimates the cost of filling all cells from one cell in SAMPLED.
 static int64_t cost_of_cells(const th_roadmap *roadmap, const th_walls *walls) {
     enum { SAMPLED = 101 };
     int64_t cost = 0;

@@ -1,6 +1,6 @@
 // The road map: for people with goals of their own. Nodes stand off the corners of walls; a table holds
-// the way between any two. What a person costs depends neither on how many goals there are nor on how
-// far they lie: the few nodes near the person, the few near the goal, one table entry per pair.
+// the way between any two. The cost per agent depends neither on the number of goals nor on their distance: the few
+// nodes near the person, the few near the goal, one table entry per pair.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_ROADMAP_H
 #define TH_PLAN_ROADMAP_H
