@@ -21,7 +21,7 @@ static void look_at(const th_grid_frame *frame, int count) {
     (void)seen;
 }
 
-// What was decoded must come back the same from its own encoding.
+// A decoded frame must come back the same from its own encoding.
 static void encode_again(th_compact_codec *writer, th_compact_codec *reader,
                          const th_grid_frame *frame, bool key) {
     const unsigned char *bytes;

@@ -121,7 +121,7 @@ static void clear_checkpoints(void) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!kept[0]) prepare();
-    // What a folder names as plugins is loaded, and a library runs code when it is.
+    // Plugins that a folder names are loaded, and loading a library runs its code.
     if (size == 0 || memmem(data, size, "plugin", 6) || memmem(data, size, "\\u", 2)) return 0;
     int which = data[0] % FILES, begin = which < RUN_FILES ? 0 : RUN_FILES;
     if (begin == 0) clear_checkpoints();

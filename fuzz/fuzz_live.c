@@ -154,7 +154,7 @@ static void take_snapshot(live *l) {
     if (th_world_snapshot(l->world, l->snapshot, l->snapshot_size, NULL) != TH_OK) abort();
 }
 
-// What was saved can be restored, whatever happened since.
+// A saved state can always be restored.
 static void restore(live *l) {
     if (!l->snapshot) return;
     th_error error;

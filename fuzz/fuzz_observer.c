@@ -1,5 +1,5 @@
-// What was measured so far is kept in a checkpoint: whatever its bytes hold, they are refused or watching goes
-// on. The check sum is made right, so that the fuzzer gets past it. SPDX-License-Identifier: Apache-2.0
+// Measurements so far are kept in a checkpoint: bad bytes are refused, or watching goes on. The check sum is made
+// right, so that the fuzzer gets past it. SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
 #include "observe/observer_parts.h"
 #include <stdint.h>

@@ -40,7 +40,7 @@ static void load_varied(const th_variation *v, int k, const char **overrides, in
     for (int i = 0; i < v->count; ++i) free(texts[i]);
 }
 
-// What a sweep's folder keeps of it reads back as the same.
+// A sweep that its folder describes reads back as the same.
 static void check_kept(const th_variation *v) {
     th_variation back;
     json_t *json = th_variation_json(v);

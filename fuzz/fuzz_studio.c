@@ -13,7 +13,7 @@ static const char room[] = "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 1
                            "\"groups\": [{\"id\": \"people\", \"count\": 20, \"area\": {\"rect\": "
                            "[0, 0, 8, 10]}, \"to\": \"east\"}]}";
 
-// What a scene asks for is checked when it is loaded (fuzz_scene); here it must only stay small enough to be quick.
+// Loading checks a scene's demands (fuzz_scene); here it must only stay small enough to be quick.
 static bool is_slow(const json_t *message) {
     const char *verb = json_string_value(json_object_get(message, "do"));
     const json_t *n = json_object_get(message, "n");

@@ -1,4 +1,4 @@
-"""What Python adds to a step of 10 000 people, and the speed of a thousand small worlds; in processor time, which does not
+"""The time that Python adds to a step of 10 000 people, and the speed of a thousand small worlds; in processor time, which does not
 depend on what else the machine does. THRONG_BUILD or TH_PROGRAM is not needed: the package alone is measured.
 
 SPDX-License-Identifier: Apache-2.0

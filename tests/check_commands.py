@@ -138,7 +138,7 @@ def run(command, folder, exact):
 
 
 def label(line):
-    """What a line says before its first number."""
+    """The text of a line before its first number."""
     return re.sub(r"\s+", " ", re.match(r"[^\d]*", line)[0]).strip()
 
 

@@ -62,7 +62,7 @@ VALUES = {"th_value_def", "th_item_def", "th_section_def", "th_model_def", "th_w
 
 
 def check_promises():
-    """What docs/library.md promises of every header: definitions with a cookie and their defaults, one verb for the end of an object
+    """The promises of docs/library.md for every header: definitions with a cookie and their defaults, one verb for the end of an object
     and one for that of a file, thread rules."""
     text = {header.name: header.read_text() for header in HEADERS}
     together = "\n".join(text.values())

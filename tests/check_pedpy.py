@@ -51,7 +51,7 @@ def metadata(connection, key):
 
 
 def check_pedpy(connection):
-    """What PedPy asks for, and what its Voronoi cells and validity check demand of it."""
+    """Data that PedPy reads, and the demands of its Voronoi cells and validity check."""
     assert int(metadata(connection, "version")) == 2
     assert float(metadata(connection, "fps")) == FPS
     areas = connection.execute("SELECT wkt FROM geometry").fetchall()
@@ -74,7 +74,7 @@ def check_pedpy(connection):
 
 
 def check_jupedsim(connection, rings):
-    """What the Recording and the visualizer of JuPedSim 1.4 read besides."""
+    """Further data that the Recording and the visualizer of JuPedSim 1.4 read."""
     xs = [x for ring in rings for x, _ in ring]
     ys = [y for ring in rings for _, y in ring]
     bounds = [float(metadata(connection, key)) for key in ("xmin", "xmax", "ymin", "ymax")]

@@ -70,7 +70,7 @@ def check_door(server):
 
 
 def check_messages(client):
-    """What is no request gets an answer that says so."""
+    """A message that is no request gets an error as its answer."""
     for text in ("", "{", "[]", "7", "null", '{"do":7}', '{"id":1}', '{"do":"_gone"}', '{"do":"fly","id":1}', "\u0000",
                  "[" * 5000, '{"do":"edit","kind":"wall","line":[[0,1e999],[1,1]]}',
                  '{"do":"edit","kind":"add","what":"groups","value":{"count":1e18}}',
@@ -136,7 +136,7 @@ def check_edits(server):
     after = people_at(client, now)
     check(before and before.keys() == after.keys() and all(
         abs(before[k][0] - after[k][0]) + abs(before[k][1] - after[k][1]) < 0.01 for k in before), "no person moved by it")
-    # What drives a person, in the words of its model.
+    # The influences on a person, in the words of its model.
     person = next(iter(after))
     for model, what in (("orca", "half_plane"), ("social_force", "arrow")):
         check(client.ask("model", group="*", stage="move", model=model)["ok"], f"all walk by {model}")
@@ -177,7 +177,7 @@ def check_edits(server):
     check(not answer["ok"] and "walks on" in answer["error"] and "undo" in answer["cure"], "a plan without a way says what to do")
     check(client.ask("hash")["hash"] == here, "and the crowd is as it was")
     check(client.ask("undo")["ok"], "the wall is taken away")
-    # What is saved is what restarts, here and in `throng run`.
+    # A saved scene restarts the same crowd, here and in `throng run`.
     saved = client.ask("save")["text"]
     check(client.ask("restart")["ok"], "it restarts as edited")
     client.ask("step", n=20)
@@ -213,7 +213,7 @@ def check_edits(server):
 
 
 def check_findings():
-    """What one page is told of the run, a second one and one that is loaded again are told as well."""
+    """A second page, and a page that is loaded again, are told the same of the run as the first."""
     # Few get through the door, and beside it is a gap that is too narrow for all.
     room = {"levels": [{"walkable": {"rect": [0, 0, 16, 8]}, "walls": [[[8, 0], [8, 2]], [[8, 2.3], [8, 3.5]], [[8, 4.5], [8, 8]]]}],
             "exits": [{"id": "out", "line": [[16, 0], [16, 8]]}],
@@ -257,7 +257,7 @@ def check_templates(client):
 
 
 class Pace:
-    """What part of its time the simulation's thread steps the crowd. Other programs, which take cores away, change neither its
+    """The share of its time in which the simulation's thread steps the crowd. Other programs, which take cores away, change neither its
     processor time nor, by much, this part. What it waited for locks, asleep, is told beside it."""
 
     def __init__(self, server):

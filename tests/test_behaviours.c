@@ -36,8 +36,8 @@ static const uint32_t *words_of(th_world *world, const char *name) {
     return (const uint32_t *)(const void *)field_of(world, field);
 }
 
-// Thesis, 5.1 step 9: a person draws its goals and feels the fields of places, too. All agents visit, many look at a place
-// on the way, none loses count of its visits by it, and all leave.
+// Thesis, 5.1 step 9: a person draws its goals and feels the fields of places, too. All agents visit, many look at a
+// place on the way, none loses count of its visits, and all leave.
 static void both_uncertainties(void **state) {
     (void)state;
     enum { PEOPLE = 40 };

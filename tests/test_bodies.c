@@ -73,7 +73,7 @@ static void a_tram_drives_through_every_model(void **state) {
     }
 }
 
-// Agents leave the lane before the tram is there: seldom does it have to carry one.
+// Agents leave the lane before the tram is there: it seldom has to carry one.
 static void agents_step_aside_in_time(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

@@ -91,7 +91,7 @@ static void an_array_leaves_the_folder_of_one_process(void **state) {
     assert_true(program_has(p, "several/o/cluster/logs/77_2.log"));
     assert_code(there(p, "\"$THRONG\" status o"), 0);
     assert_holds(p->last.out, "finished, 12 runs");
-    // A late task, and the same command again, find nothing to do.
+    // A late task and a repeated command have nothing to do.
     assert_code(there(p, "\"$THRONG\" resume o --launch task"), 0);
     assert_code(there(p, "\"$THRONG\" " SWEEP "--launch slurm"), 0);
     assert_holds(p->last.out, "all runs are there");
@@ -256,7 +256,7 @@ static void the_dead_are_found(void **state) {
         0);
 }
 
-// Killed in the middle: what was done is not made again.
+// A task killed in the middle: finished runs are not repeated.
 static void killed_and_resumed(void **state) {
     program *p = *state;
     alone(p);

@@ -514,7 +514,7 @@ static void arches_break(void **state) {
     assert_true(stuck > 0);
 }
 
-// Thesis 5.1: whom the planner gives no direction is moved by the markers, once patience has ended.
+// Thesis 5.1: markers move agents without a direction from the planner, once their patience has ended.
 static void rescued_from_a_planner_without_a_way(void **state) {
     (void)state;
     small_world *small = small_of(usual);

@@ -85,7 +85,7 @@ static void assert_same_without_geos(blob from, uint64_t hash) {
     assert_string_equal(line, wanted);
 }
 
-// What a few steps may not show.
+// Members that a few steps may not show.
 static void assert_same_lists(const th_scene *a, const th_scene *b) {
     for (int g = 0; g < a->group_count; ++g) {
         const th_group *p = &a->groups[g], *q = &b->groups[g];

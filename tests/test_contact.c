@@ -107,7 +107,7 @@ static void no_agent_goes_faster_than_10_m_per_s(void **state) {
     end(&s);
 }
 
-// A scene may ask for 10 m/s, and for twice that in a zone.
+// Scenes may use speeds of 10 m/s, and twice that in a zone.
 static void fast_agents_are_possible(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

@@ -12,7 +12,7 @@ enum { STEPS = 40 };
 
 // A thin wall to feel no agent through, a pillar, stairs with people on both sides of their top, an agent that a
 // script moves through the crowd, a source, and masses of all kinds. Led by `field`, whose directions do not follow
-// from the crowd: what a planner makes of a rounding is for test_device_quickest.
+// from the crowd: test_device_quickest looks at planners that amplify roundings.
 static const char hall[] = TH_JSON(
     {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 23, 8]},
         "obstacles": [{"rect": [9, 3, 10, 4]}], "walls": [[[5, 0], [5, 5]]]}, {"id": "above",

@@ -1,5 +1,6 @@
 // Stage by stage on random crowds: people anywhere on two levels and a stair, in heaps and on top of each other, with
-// random velocities, sizes, masses, goals and phases, and one step. What the stages write is compared by field:
+// random velocities, sizes, masses, goals and phases, and one step. The values that stages write are compared field by
+// field:
 // the order of the index, phases and legs (behave, arrive), preferred velocities (plan, filter), velocities
 // (move), positions and levels (contact), lines, areas and overlaps (measure). The device's memory is poisoned
 // before, device_world.h; and the comparison itself is shown to notice. SPDX-License-Identifier: Apache-2.0

@@ -288,7 +288,7 @@ static void walled_in(void **state) {
     }
 }
 
-// Whatever is written into a view, the next steps repair it: NaN does not spread.
+// The next steps repair any values written into a view: NaN does not spread.
 static void nonsense_in_views(void **state) {
     (void)state;
     static const uint32_t rude[] = {0x7fc00000u, 0x7f800000u, 0xff800000u, 0x7f7fffffu,

@@ -158,7 +158,7 @@ static void bad_requests_are_told(void **state) {
     free(text);
 }
 
-// The tables built into the program: as many entries as the sources have, in order, with plausible numbers.
+// The tables built into the program: the entries of the sources, in order, with plausible numbers.
 static void measured_sets_are_whole(void **state) {
     (void)state;
     int count;

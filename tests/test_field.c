@@ -200,7 +200,7 @@ static void never_through_a_wall(void **state) {
         th_vec2 q = th_add(p, th_scale(0.02f, way.direction));
         float t;
         int wall = th_walls_first_crossing(&walls, 0, p, q, &t);
-        // Only an agent already at the wall (tip of a wall, rounding) may be led along its face.
+        // Only agents already at the wall (its tip, rounding) may be led along its face.
         if (wall >= 0 && th_walls_distance(&walls, 0, p) > 0.01f)
             fail_msg("at (%g, %g) the way leads through wall %d", (double)p.x, (double)p.y, wall);
     }

@@ -311,7 +311,7 @@ static void no_cycles(void **state) {
     release_lattice(&l);
 }
 
-// Whatever the guidance, from node to node: one of the two that a direction passes between is nearer.
+// With any guidance one of the two nodes that a direction passes between is nearer to the goal.
 static void no_dead_ends(void **state) {
     (void)state;
     lattice l;

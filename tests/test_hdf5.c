@@ -18,7 +18,7 @@ typedef struct fixture {
     int old_stderr;
 } fixture;
 
-// Whatever HDF5 prints by itself lands in a file that must stay empty.
+// Output of HDF5 itself goes to a file that must stay empty.
 static int set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
@@ -48,7 +48,7 @@ static int tear_down(void **state) {
     snprintf(command, sizeof command, "rm -r '%s'", f->folder);
     int status = system(command);
     free(f);
-    // Whatever was opened is closed again.
+    // All open objects are closed again.
     bool closed = H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) == 0;
     return silent && closed ? status : 1;
 }

@@ -333,7 +333,7 @@ static void ability_and_panic_change_the_gait(void **state) {
     assert_near(slow.late, 0.5 * 1.2 * 1.3, 1e-3);
 }
 
-// Whatever speed, ability and panic are allowed, no state of it counts as impossible.
+// No allowed speed, ability or panic makes a state that counts as impossible.
 static void fast_agents_are_possible(void **state) {
     (void)state;
     for (int speed = 3; speed <= 9; speed += 3) {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An agent that faces back, pushed so along the pieces of wall beside a door: each would turn it along the way it
-// faces, and three of them outweigh the wish. In one of eighty evacuations of a building two in panic stood so in a
-// corner for good.
+// An agent that faces back, pushed along the pieces of wall beside a door: each piece turns it along its facing, and
+// three of them outweigh its wish. In one of eighty evacuations of a building two agents in panic stood in a corner for
+// good because of this.
 static void walls_do_not_turn_people_back(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
@@ -141,7 +141,7 @@ static void no_agent_stays_in_a_corner(void **state) {
     th_scene_destroy(scene);
 }
 
-// An agent that was shoved straight into a wall turns at once to where it wants.
+// An agent pushed straight into a wall turns at once towards its goal.
 static void no_agent_walks_on_into_a_wall(void **state) {
     (void)state;
     static const char json[] =
@@ -161,8 +161,8 @@ static void no_agent_walks_on_into_a_wall(void **state) {
     end(scene, world);
 }
 
-// Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. As it came
-// about in four of eighty crowds of three rooms; here the last direction is set by hand.
+// Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. This happened
+// in four of eighty crowds of three rooms; here the last direction is set by hand.
 static void no_agent_leans_into_a_wall_for_good(void **state) {
     (void)state;
     static const char json[] = TH_JSON(

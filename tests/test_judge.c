@@ -132,7 +132,7 @@ static void check_two_way(const char *move, const char *filter, double door, dou
     assert_int_equal(corridor_doubts(move, filter, narrow, "east", &doubt), 0);
 }
 
-// Whatever the widths are that test-long found: below them there is a doubt, above there is none.
+// Below the widths that test-long found there is a doubt, above them there is none.
 static void known_limits_are_told(void **state) {
     (void)state;
     int count = 0, known = 0;

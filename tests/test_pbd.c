@@ -178,7 +178,7 @@ static void walls_hold_on_their_line_and_at_their_corners(void **state) {
                 0.0f);
 }
 
-// Card check 7. What i and j take is opposite to the last bit, in contact, friction and avoidance.
+// Card check 7. The corrections of i and j are opposite to the last bit, in contact, friction and avoidance.
 static void corrections_of_a_pair_sum_to_zero(void **state) {
     (void)state;
     th_pbd_params p = {.lr_mode = TH_PBD_BOTH,

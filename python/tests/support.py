@@ -1,4 +1,4 @@
-"""What several tests need. SPDX-License-Identifier: Apache-2.0"""
+"""Shared by several tests. SPDX-License-Identifier: Apache-2.0"""
 import os
 import pathlib
 import unittest

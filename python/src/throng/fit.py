@@ -14,7 +14,7 @@ Target = Union[str, Mapping[str, float]]
 
 
 class Fit(NamedTuple):
-    """What :func:`fit` found."""
+    """The result of :func:`fit`."""
 
     parameters: Dict[str, float]  #: by path
     cost: float  #: half the sum of the squared residuals

@@ -15,7 +15,7 @@ _registered: Dict[Tuple[str, str], Tuple[int, Any]] = {}
 
 
 class People:
-    """What a model sees: all its people at the beginning of the stage, as arrays in one order.
+    """The input of a model: all its people at the beginning of the stage, as arrays in one order.
 
     Any common field by its name (``people.radius``), ``position``, ``velocity`` and ``preferred`` with shape (n, 2),
     the model's parameters (``people.parameter("tau")``, one value each) and own fields (``people["memory"]``, to read

@@ -73,7 +73,7 @@ class Recording:
         return str(self.levels[level]["wkt"] or "") if level < len(self.levels) else ""
 
     def findings(self, walkable: Union[None, str] = None) -> List[Dict[str, Any]]:
-        """What ``throng measure`` says of the whole ground: dangers first. ``walkable`` is well-known text; default: the
+        """The findings of ``throng measure`` about the whole ground: dangers first. ``walkable`` is well-known text; default: the
         recording's own, or endless ground."""
         return list(json.loads(_core.recording_findings(os.fsencode(self.path), walkable)))
 

@@ -72,7 +72,7 @@ def read_table(path: Path) -> Table:
 
 
 class Results:
-    """What came of :func:`run`, or a finished folder opened again with :func:`open`."""
+    """The results of :func:`run`, or of a finished folder opened again with :func:`open`."""
 
     def __init__(self, folder: str, summary: Dict[str, Any], outcomes: Optional[Array] = None,
                  points: Sequence[Dict[str, Any]] = (), text: str = "") -> None:

@@ -29,7 +29,7 @@ def _overrides(changes: Optional[Mapping[str, Any]]) -> List[bytes]:
 
 
 class Scene:
-    """What does not change while people walk: the plan, the doors, the groups and their models.
+    """The constant part of a simulation: the plan, the doors, the groups and their models.
 
     ``Scene("door.json")`` reads a file, ``Scene({...})`` takes a dictionary with the same keys
     (docs/scene-format.md), ``Scene()`` begins an empty plane to be filled with :meth:`add`. ``set`` changes values by
@@ -101,7 +101,7 @@ class Scene:
 
     @property
     def view(self) -> Dict[str, Any]:
-        """What the scene was compiled to: levels, doors, goals, groups, lines, areas, settings."""
+        """The compiled scene: levels, doors, goals, groups, lines, areas, settings."""
         return self.core.view()
 
     @property
@@ -141,7 +141,7 @@ class Scene:
         return self.core.wkt(self.index("levels", level))
 
     def findings(self) -> List[Dict[str, Any]]:
-        """What ``throng check`` says: narrow gaps, doors that close nothing, models beyond what they manage."""
+        """The findings of ``throng check``: narrow gaps, doors that close nothing, models beyond their limits."""
         return list(json.loads(self.core.findings()))
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:

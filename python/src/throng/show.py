@@ -42,7 +42,7 @@ class Page:
 
 
 def animation(source: Union[Path, World], *, seconds: float = 30.0, fps: float = 5.0, height: int = 500) -> Page:
-    """What plays: the folder of a recorded run, a recording, or so many further seconds of a world."""
+    """The source of an animation: the folder of a recorded run, a recording, or so many further seconds of a world."""
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(source, World):
             recorded = os.path.join(folder, "trajectory.sqlite")

@@ -287,7 +287,7 @@ class World:
         return result if told else None
 
     def influences(self, id: int) -> List[Dict[str, Any]]:
-        """What drives a person: forces, half-planes, rectangles, in the words of its models."""
+        """The influences on a person: forces, half-planes, rectangles, in the words of its models."""
         return self._core.influences(int(id))
 
     def nearest(self, count: int = 8, range: float = 3.0) -> Tuple[Array, Array]:
@@ -357,7 +357,7 @@ class Recorder:
 
 
 class Watch:
-    """What a reader has to know about a running world since the watch was made, and about its scene."""
+    """The problems of a running world since the watch was made, and those of its scene."""
 
     def __init__(self, world: World) -> None:
         self._core = _core.Watch(world._core)
