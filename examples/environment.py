@@ -16,7 +16,7 @@ SQUARE = {
 
 
 def straight_on(observation):
-    """Towards the goal at a walking speed, slower where somebody is close in front."""
+    """Towards the goal at a walking speed, slower behind a person close in front."""
     goal = observation[:2]
     ahead = goal / max(np.linalg.norm(goal), 1e-6)
     others = observation[4:].reshape(-1, 5)
