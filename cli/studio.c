@@ -159,7 +159,7 @@ static int serve(th_studio *studio, th_studio_server *server) {
 static th_result open_shown(th_studio *studio, const char *path, const studio_options *o,
                             bool recordings_only, th_error *error) {
     bool scene = path && !recordings_only && !is_folder(path) && is_scene(path);
-    if (!path) return open_template(studio, "concourse", error);
+    if (!path) return open_template(studio, TH_STUDIO_OPENING, error);
     if (!scene) return th_replay_open(studio, path, error);
     th_result result = open_scene(studio, path, o, error);
     if (result != TH_OK || o->seed <= 0) return result;
@@ -173,8 +173,13 @@ static int open_and_serve(th_studio *studio, const char *path, const studio_opti
     th_studio_server_def def = {.address = o->listen, .port = (int)o->port};
     th_studio_server *server = NULL;
     th_error error = {0};
-    const char *name = path ? path : "concourse";
+    const char *name = path ? path : TH_STUDIO_OPENING;
     th_result listening = th_studio_server_create(&def, &studio->exchange, &server, &error);
+    if (listening != TH_OK && o->port == TH_STUDIO_PORT) { // taken
+        def.port = 0;
+        error = (th_error){0};
+        listening = th_studio_server_create(&def, &studio->exchange, &server, &error);
+    }
     if (listening == TH_OK) print_address(server, o, name);
     th_error wrong = {0};
     th_result result = open_shown(studio, path, o, recordings_only, &wrong);
@@ -206,10 +211,10 @@ static int show(const th_command *command, const char *path, const studio_option
 }
 
 static int parse_and_show(const th_command *command, int argc, char **argv, bool recordings_only) {
-    studio_options o = {.device = "cpu"};
+    studio_options o = {.device = "cpu", .port = TH_STUDIO_PORT};
     const th_option options[] = {
-        {"port", TH_OPTION_INTEGER, &o.port, "N", "TCP port (default 0: any that is free)", 0,
-         65535},
+        {"port", TH_OPTION_INTEGER, &o.port, "N",
+         "TCP port (default 8747, or any that is free; 0: any)", 0, 65535},
         {"listen", TH_OPTION_TEXT, &o.listen, "ADDRESS",
          "listen there instead of 127.0.0.1; others can then reach it, unencrypted", 0, 0},
         {"no-browser", TH_OPTION_FLAG, &o.no_browser, NULL, "print the address only", 0, 0},
@@ -250,7 +255,8 @@ const th_command th_command_studio = {
     .summary = "a live crowd in the browser, edited while it runs",
     .detail = "Starts a server on this machine, prints its address and opens the browser where "
               "there is one.\n"
-              "Without a scene it shows a concourse. RUN is a run's folder or a recording, shown "
+              "Without a scene it shows people leaving a stadium. RUN is a run's folder or a "
+              "recording, shown "
               "as it was.\n\n"
               "Only this machine can connect, and only with the token in the address, which is new "
               "at every\n"

@@ -49,6 +49,7 @@ function sceneLists() {
                 place,
                 key,
                 model: "",
+                stage: "",
                 colour: "",
                 leads: false,
                 required: items.required ?? [],

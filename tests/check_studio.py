@@ -199,6 +199,15 @@ def check_edits(server):
     client.ask("step", n=10)
     check(client.ask("hash", world=0)["hash"] != client.ask("hash", world=1)["hash"], "other settings, another hash")
     check(client.ask("compare", on=False)["ok"], "and one again")
+    # What was edited before the comparison can still be undone after it.
+    client.ask("edit", kind="door", door="side", open=False)
+    depth = client.ask("state")["state"]["undo"]
+    client.ask("compare", on=True)
+    client.ask("edit", world=1, kind="door", door="side", open=True)
+    check(client.ask("state")["state"]["undo"] == depth + 1, "edits of both worlds can be undone")
+    client.ask("compare", on=False)
+    check(client.ask("state")["state"]["undo"] == depth and client.ask("undo")["ok"], "those of the first after the comparison, too")
+    check_branch(client)
     # The past.
     client.ask("restart")
     client.ask("speed", times=20)
@@ -210,6 +219,30 @@ def check_edits(server):
     seen = client.until(lambda: client.frames and client.frames[-1][7] & 1)
     check(seen, "frames of the past are marked")
     client.close()
+
+
+def check_branch(client):
+    """A run that goes on from a moment of its past is the same run; undo brings the present back."""
+    check(client.ask("restart")["ok"], "it restarts")
+    refused_now = client.ask("branch")
+    check(not refused_now["ok"] and "scrub" in refused_now["cure"], "the present is no branch")
+    hashes = []
+    for _ in range(4):  # 7.5 s at a step of 0.0625 s
+        for _ in range(30):
+            client.ask("step")
+        client.ask("colour", by="speed")
+        client.until(lambda: client.event("state"))
+        hashes.append(client.ask("hash"))
+    obstacle = client.ask("edit", kind="add", what="obstacles", level=0, value={"rect": [5, 13, 7, 15]})
+    check(obstacle["ok"], "the scene is another one later")
+    later = client.ask("hash")["hash"]
+    check(client.ask("scrub", time=hashes[1]["time"])["ok"], "it scrubs back")
+    back = client.ask("branch")
+    check(back["ok"] and abs(back["time"] - hashes[1]["time"]) < 0.2, f"and goes on from there: {back}")
+    steps = hashes[2]["step"] - client.ask("hash")["step"]
+    check(client.ask("step", n=steps)["step"] == hashes[2]["step"], "up to a later step")
+    check(client.ask("hash")["hash"] == hashes[2]["hash"], "to the same bits")
+    check(client.ask("undo")["ok"] and client.ask("hash")["hash"] == later, "undo brings the present back")
 
 
 def check_findings():

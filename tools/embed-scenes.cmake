@@ -1,5 +1,6 @@
 # The scenes of a folder, or those named and separated by "|", as a C file with the array th_NAMEs of th_NAME, so that the
-# program needs no files: cmake -DOUT=... -DDIR=... (or -DFILES=...) -DNAME=embedded_scene -DHEADER=validate/suite_parts.h -P
+# program needs no files; with -DHOME=FOLDER those of other folders are called FOLDER/NAME:
+# cmake -DOUT=... -DDIR=... (or -DFILES=...) -DNAME=embedded_scene -DHEADER=validate/suite_parts.h -P
 # SPDX-License-Identifier: Apache-2.0
 if(FILES)
   string(REPLACE "|" ";" scenes "${FILES}")
@@ -12,6 +13,11 @@ set(table "")
 set(number 0)
 foreach(scene ${scenes})
   get_filename_component(stem ${scene} NAME_WE)
+  get_filename_component(folder ${scene} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  if(HOME AND NOT folder STREQUAL HOME)
+    set(stem ${folder}/${stem})
+  endif()
   file(READ ${scene} bytes HEX)
   string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")

@@ -47,6 +47,14 @@ bool th_history_range(const th_studio_history *h, double *from, double *to) {
     return true;
 }
 
+void th_history_cut(th_studio_history *h, double time) {
+    while (h->count > h->first && h->moments[h->count - 1]->time > time + 1e-6) {
+        th_studio_moment *latest = h->moments[--h->count];
+        h->bytes -= th_studio_moment_bytes(latest);
+        th_studio_moment_release(latest);
+    }
+}
+
 void th_history_clear(th_studio_history *h) {
     while (h->first < h->count) drop_oldest(h);
     free(h->moments);
@@ -83,6 +91,7 @@ void th_play_leave(th_studio *studio) {
     studio->replay = NULL;
     th_undo_clear(&studio->undo);
     th_undo_clear(&studio->redo);
+    th_undo_clear(&studio->anchors);
     th_history_clear(&studio->history);
     studio->inspection_count = 0;
     studio->scrubbing = false;
@@ -248,6 +257,7 @@ th_result th_play_restart(th_studio *studio, th_error *error) {
     }
     if (result != TH_OK) return result;
     th_history_clear(&studio->history);
+    th_undo_clear(&studio->anchors);
     studio->scrubbing = false;
     th_studio_repace(studio);
     return TH_OK;
@@ -289,12 +299,35 @@ th_result th_play_reload(th_studio *studio, int world, json_t *document, int roo
     return TH_OK;
 }
 
+static void release_undo(th_undo *undo) {
+    // The analyzer does not count references: it believes that the first release frees.
+    th_play_let_go(undo->scene); // NOLINT(clang-analyzer-unix.Malloc)
+    json_decref(undo->document);
+    json_decref(undo->live_walls);
+    free(undo->snapshot);
+}
+
+// The states of a world that is shown no longer.
+static void forget_world(th_undo_stack *stack, int world) {
+    int kept = 0;
+    for (int k = 0; k < stack->count; ++k) {
+        th_undo *undo = &stack->items[k];
+        if (undo->world != world) {
+            stack->items[kept++] = *undo;
+            continue;
+        }
+        stack->bytes -= undo->size;
+        release_undo(undo);
+    }
+    stack->count = kept;
+}
+
 th_result th_play_compare(th_studio *studio, bool on, th_error *error) {
     if (!on) {
         if (studio->play_count == 2) th_play_release(&studio->plays[1]);
         studio->play_count = 1;
-        th_undo_clear(&studio->undo);
-        th_undo_clear(&studio->redo);
+        forget_world(&studio->undo, 1);
+        forget_world(&studio->redo, 1);
         th_history_clear(&studio->history);
         th_studio_show(&studio->exchange, 1, NULL, false);
         return TH_OK;
@@ -314,14 +347,6 @@ th_result th_play_compare(th_studio *studio, bool on, th_error *error) {
 }
 
 // ---- going back
-
-static void release_undo(th_undo *undo) {
-    // The analyzer does not count references: it believes that the first release frees.
-    th_play_let_go(undo->scene); // NOLINT(clang-analyzer-unix.Malloc)
-    json_decref(undo->document);
-    json_decref(undo->live_walls);
-    free(undo->snapshot);
-}
 
 void th_undo_clear(th_undo_stack *stack) {
     for (int k = 0; k < stack->count; ++k) release_undo(&stack->items[k]);
@@ -395,10 +420,11 @@ bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char
                       .door = -1,
                       .snapshot = snapshot,
                       .size = size,
-                      .people = th_world_agent_count(play->world)};
+                      .people = th_world_agent_count(play->world),
+                      .time = th_world_time(play->world)};
     snprintf(undo->text, sizeof undo->text, "%s", text);
     stack->bytes += size;
-    keep_small(studio, stack);
+    if (stack != &studio->anchors) keep_small(studio, stack);
     return true;
 }
 
@@ -449,5 +475,63 @@ th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to
         return result;
     }
     th_undo_leave(studio, from);
+    return TH_OK;
+}
+
+// ---- going on from a moment of the past
+
+// Forgets the states that are later.
+static void cut_anchors(th_undo_stack *anchors, double time) {
+    while (anchors->count > 0 && anchors->items[anchors->count - 1].time > time + 1e-6)
+        th_undo_drop(anchors);
+}
+
+void th_anchor_see(th_studio *studio) {
+    th_undo_stack *anchors = &studio->anchors;
+    if (studio->play_count != 1) return;
+    double now = th_world_time(studio->plays[0].world);
+    cut_anchors(anchors, now); // an undo went back
+    double last = anchors->count ? anchors->items[anchors->count - 1].time : -1e30;
+    bool due = now >= last + TH_STUDIO_ANCHOR_STEP - 1e-6 ||
+               (studio->anchor_due && now >= last + TH_STUDIO_HISTORY_STEP - 1e-6);
+    if (!due || th_world_snapshot_size(studio->plays[0].world) > TH_STUDIO_ANCHOR_BYTES / 4) return;
+    studio->anchor_due = false;
+    th_undo_push(studio, anchors, 0, "branch");
+    while (anchors->count > 1 && anchors->bytes > TH_STUDIO_ANCHOR_BYTES) drop_first(anchors);
+}
+
+th_result th_play_branch(th_studio *studio, th_error *error) {
+    th_play *play = &studio->plays[0];
+    double time = studio->scrub_time;
+    if (!studio->scrubbing || studio->play_count != 1)
+        return th_fail(error, TH_BAD_ARGUMENT, "do",
+                       studio->scrubbing ? "two worlds are compared, which go in step; end the "
+                                           "comparison first"
+                                         : "the present is shown; scrub to a past moment first");
+    int k = studio->anchors.count - 1;
+    while (k >= 0 && studio->anchors.items[k].time > time + 1e-6) --k;
+    if (k < 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "do",
+                       "the state of that moment is no longer kept; choose a later one");
+    const th_undo *anchor = &studio->anchors.items[k];
+    bool kept = th_undo_push(studio, &studio->undo, 0, "branch");
+    if (kept) studio->undo.items[studio->undo.count - 1].of_people = true;
+    th_result result = restore(studio, play, anchor, error);
+    if (result != TH_OK) {
+        if (kept) th_undo_drop(&studio->undo);
+        return result;
+    }
+    th_undo_clear(&studio->redo);
+    json_decref(play->document);
+    json_decref(play->live_walls);
+    play->document = json_deep_copy(anchor->document);
+    play->live_walls = anchor->live_walls ? json_deep_copy(anchor->live_walls) : NULL;
+    play->dirty = anchor->dirty;
+    double length = th_world_step_length(play->world);
+    while (th_world_time(play->world) < time - 0.5 * length) th_world_step(play->world, 1);
+    cut_anchors(&studio->anchors, time);
+    th_history_cut(&studio->history, th_world_time(play->world));
+    studio->scrubbing = false;
+    th_studio_repace(studio);
     return TH_OK;
 }

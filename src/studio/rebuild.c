@@ -25,7 +25,9 @@ static void run(void *context) {
     th_rebuild *job = context;
     th_gate *gate = job->gate;
     atomic_int *ended = job->ended;
+    double begun = th_thread_cpu_seconds();
     make(job);
+    job->own = th_thread_cpu_seconds() - begun;
     th_gate_lock(gate);
     atomic_store(&job->stage, TH_REBUILD_DONE); // before it is told, so that it is seen
     atomic_store(ended, 1);
@@ -132,6 +134,8 @@ static json_t *finish(th_studio *studio, th_rebuild *job, th_error *error) {
         result = job->from ? finish_undo(studio, job, &lost, error)
                            : finish_edit(studio, job, &lost, error);
     if (result != TH_OK) return NULL;
+    studio->made_in[0] = th_monotonic_seconds() - job->begun;
+    studio->made_in[1] = job->own;
     th_studio_tell_edited(studio, job->world,
                           !job->from                   ? job->text
                           : job->from == &studio->undo ? "undone"

@@ -102,6 +102,7 @@ void th_studio_tell_edited(th_studio *studio, int world, const char *text, const
     th_studio_tell_scene(studio, world);
     studio->changed = true;
     studio->scrubbing = false;
+    studio->anchor_due = true;
 }
 
 // ---- time
@@ -109,6 +110,7 @@ void th_studio_tell_edited(th_studio *studio, int world, const char *text, const
 static json_t *do_play(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)asked, (void)client, (void)error;
     studio->playing = true;
+    studio->last_step = 0;
     if (studio->scrubbing && studio->replay) studio->cursor = studio->scrub_time;
     studio->scrubbing = false;
     studio->changed = true;
@@ -138,6 +140,7 @@ static json_t *do_step(th_studio *studio, const json_t *asked, uint64_t client, 
     }
     for (int k = 0; k < (int)n; ++k)
         for (int w = 0; w < studio->play_count; ++w) {
+            if (w == 0) th_anchor_see(studio);
             th_world_step(studio->plays[w].world, 1);
             th_charts_see(studio, w);
         }
@@ -205,9 +208,18 @@ static json_t *do_hash(th_studio *studio, const json_t *asked, uint64_t client, 
     const th_world *world = studio->plays[w].world;
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)th_world_hash(world));
-    return json_pack("{s:s,s:I,s:f,s:[f,f]}", "hash", hash, "step",
+    double pause = studio->pause;
+    studio->pause = 0;
+    return json_pack("{s:s,s:I,s:f,s:[f,f],s:f,s:[f,f]}", "hash", hash, "step",
                      (json_int_t)th_world_step_count(world), "time", th_world_time(world), "spent",
-                     studio->stepping_own, th_thread_cpu_seconds());
+                     studio->stepping_own, th_thread_cpu_seconds(), "pause", pause, "made_in",
+                     studio->made_in[0], studio->made_in[1]);
+}
+
+// The state now: after all requests before it, and after a world that is being made.
+static json_t *do_state(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
+    (void)asked, (void)client, (void)error;
+    return json_pack("{s:o}", "state", th_describe_state(studio));
 }
 
 static json_t *do_scrub(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
@@ -227,6 +239,13 @@ static json_t *do_scrub(th_studio *studio, const json_t *asked, uint64_t client,
     studio->playing = false;
     if (studio->replay) studio->cursor = studio->scrub_time;
     return json_pack("{s:f}", "time", studio->scrub_time);
+}
+
+static json_t *do_branch(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
+    (void)asked, (void)client;
+    if (th_play_branch(studio, error) != TH_OK) return NULL;
+    th_studio_tell_edited(studio, 0, "branched", "live", 0);
+    return json_pack("{s:f}", "time", th_world_time(studio->plays[0].world));
 }
 
 // ---- looking
@@ -324,7 +343,9 @@ static const struct {
     {"restart", do_restart, true, true},
     {"seed", do_seed, false, true},
     {"hash", do_hash, false, true},
+    {"state", do_state, true, true},
     {"scrub", do_scrub, true, false},
+    {"branch", do_branch, false, true},
     {"set", th_do_set, false, true},
     {"model", th_do_model, false, true},
     {"edit", th_do_edit, false, true},
@@ -473,10 +494,16 @@ json_t *th_do_save(th_studio *studio, const json_t *asked, uint64_t client, th_e
 
 json_t *th_do_templates(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)asked, (void)client, (void)error;
-    json_t *hello = th_describe_hello(studio);
-    json_t *answer = json_pack("{s:O}", "templates", json_object_get(hello, "templates"));
+    json_t *hello = th_describe_hello(studio), *list = json_array();
+    for (int k = 0; k < th_studio_template_count; ++k) {
+        const th_studio_template *t = &th_studio_templates[k];
+        json_t *one = json_copy(json_array_get(json_object_get(hello, "templates"), (size_t)k));
+        json_object_set_new(one, "document",
+                            th_document_read((const char *)t->text, t->size, t->name, NULL));
+        json_array_append_new(list, one);
+    }
     json_decref(hello);
-    return answer;
+    return json_pack("{s:o}", "templates", list);
 }
 
 json_t *th_do_template(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {

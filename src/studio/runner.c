@@ -28,6 +28,7 @@ void th_studio_release(th_studio *studio) {
     for (int w = 0; w < 2; ++w) th_play_release(&studio->plays[w]);
     th_undo_clear(&studio->undo);
     th_undo_clear(&studio->redo);
+    th_undo_clear(&studio->anchors);
     th_history_clear(&studio->history);
     if (studio->replay) th_replay_release(studio->replay);
     th_upload_end(&studio->upload);
@@ -80,8 +81,8 @@ th_studio_moment *th_studio_take(th_studio *studio, int world) {
     if (!moment) return NULL;
     const th_studio_moment *last = th_history_at(&studio->history, world, 1e30);
     if (last && last->time > moment->time) { // an undo went back
-        th_history_clear(&studio->history);
-        last = NULL;
+        th_history_cut(&studio->history, moment->time);
+        last = th_history_at(&studio->history, world, 1e30);
     }
     if (!last || moment->time >= last->time + TH_STUDIO_HISTORY_STEP - 1e-6)
         th_history_add(&studio->history, moment, TH_STUDIO_HISTORY_BYTES);
@@ -109,14 +110,17 @@ static void show(th_studio *studio) {
 
 static void step(th_studio *studio) {
     double before = th_monotonic_seconds(), own = th_thread_cpu_seconds();
+    if (studio->last_step > 0) studio->pause = fmax(studio->pause, own - studio->last_step);
     for (int w = 0; w < studio->play_count; ++w) {
         th_charts_begin(studio, w);
+        if (w == 0) th_anchor_see(studio);
         th_world_step(studio->plays[w].world, 1);
         studio->plays[w].is_shown = false;
     }
     double after = th_monotonic_seconds();
     studio->stepping += after - before;
-    studio->stepping_own += th_thread_cpu_seconds() - own;
+    studio->last_step = th_thread_cpu_seconds();
+    studio->stepping_own += studio->last_step - own;
     studio->steps_done++;
     studio->changed = true;
     for (int w = 0; w < studio->play_count; ++w) th_charts_see(studio, w);

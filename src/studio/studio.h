@@ -9,10 +9,15 @@
 #include "throng/scene.h"
 #include <jansson.h>
 
+#define TH_STUDIO_OPENING "stadium_exit" // the template that is shown where no scene is given
+// The same at every start, so that a browser finds what it kept of changes that were not saved: it keeps them by address.
+#define TH_STUDIO_PORT 8747
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
 #define TH_STUDIO_UNDO_BYTES ((size_t)256 << 20)
-#define TH_STUDIO_UPLOAD ((size_t)1 << 30) // bytes of a recording that a client sends
+#define TH_STUDIO_ANCHOR_STEP 5.0 // [s] simulated between states from which one can go on
+#define TH_STUDIO_ANCHOR_BYTES ((size_t)128 << 20) // of all of them, without scenes
+#define TH_STUDIO_UPLOAD ((size_t)1 << 30)         // bytes of a recording that a client sends
 #define TH_STUDIO_SHARE 0.03        // of the stepping thread's time that taking moments may cost
 #define TH_STUDIO_ANSWER_SHARE 0.01 // and answering, where clients ask more than that
 
@@ -60,6 +65,7 @@ typedef struct th_undo {
     void *snapshot;
     size_t size;
     int people;
+    double time; // of the snapshot [s]
     char text[80];
 } th_undo;
 enum { TH_UNDO_MAX = 64, TH_INSPECT_MAX = 16 };
@@ -81,7 +87,7 @@ typedef struct th_rebuild {
     atomic_int stage;
     atomic_int *ended; // set with the last stage, beside the gate
     th_gate *gate;
-    double begun; // wall clock [s]
+    double begun, own; // wall clock; processor time of the thread [s]
     char text[80], name[256];
     char *base_dir;
     bool allow_links, with_time;
@@ -131,7 +137,11 @@ typedef struct th_studio {
     double speed;                  // times real time; 0: as fast as possible
     double paced_from, paced_time; // wall clock and simulated time from which the pace counts
     th_undo_stack undo, redo;
-    bool beside;                    // worlds are made beside the one on show
+    th_undo_stack anchors; // states of world 0 to go on from, in the order of time
+    bool anchor_due;       // the scene or the people were changed
+    bool beside;           // worlds are made beside the one on show
+    double made_in
+        [2]; // the last one: from the request to the people in it [s], of wall clock and of its thread
     th_rebuild *rebuild;            // the one that is made; NULL: none
     th_rebuild *given_up;           // whose threads have not ended
     atomic_int rebuilt;             // some thread has ended
@@ -145,8 +155,10 @@ typedef struct th_studio {
     double rate, real_time;  // steps/s, times real time, of the last seconds
     double stepping, taking; // [s] wall time spent
     double stepping_own;     // [s] of the thread's processor time
-    json_t *hello;           // what clients are greeted with
-    char *greetings[2];      // its text, of a crowd and of a recording
+    double last_step,
+        pause; // when the last step ended, the longest time from step to step: of the thread's processor time [s]
+    json_t *hello;      // what clients are greeted with
+    char *greetings[2]; // its text, of a crowd and of a recording
     struct {
         th_studio_request *first; // asked, not answered yet
         double credit,
@@ -204,6 +216,10 @@ void th_undo_drop(th_undo_stack *stack); // the last one
 void th_undo_clear(th_undo_stack *stack);
 // Back to the last state of `from`, its time and people too; the present one goes onto `to`.
 th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error);
+// Keeps the state of world 0 now and then, before a step, so that one can go on from a past moment.
+void th_anchor_see(th_studio *studio);
+// Goes on from the moment that is shown of the past; what came later is one undo away. Only with one world.
+th_result th_play_branch(th_studio *studio, th_error *error);
 // Memory of both stacks, including scenes that are not shown [B].
 size_t th_undo_bytes(const th_studio *studio);
 // After an undo or redo: the state becomes that of the play.
@@ -268,6 +284,7 @@ void th_history_add(th_studio_history *history, th_studio_moment *moment, size_t
 th_studio_moment *th_history_at(const th_studio_history *history, int world, double time);
 bool th_history_range(const th_studio_history *history, double *from, double *to);
 void th_history_clear(th_studio_history *history);
+void th_history_cut(th_studio_history *history, double time); // forgets what is later
 
 // ---- runner.c
 bool th_studio_init(th_studio *studio);

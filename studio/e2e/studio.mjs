@@ -565,6 +565,192 @@ test("what is selected is changed by numbers, names and words, several at once, 
         await studio.shot("levels");
     }));
 
+test("what is typed stays while a panel is drawn anew, and is told when it is left", () =>
+    withRoom(async (studio) => {
+        // Draws all panels anew, as the edit of another page does.
+        const redraw = async (field) => {
+            await studio.page.evaluate((name) => (document.querySelector(name).isOld = true), field);
+            const { doors_open } = (await studio.state()).worlds[0];
+            await studio.ask("edit", { kind: "door", door: "south", open: !doors_open[0] });
+            await studio.state();
+            const now = await studio.page.evaluate((name) => {
+                const input = document.querySelector(name);
+                return [input.isOld === true, input === document.activeElement, input.value];
+            }, field);
+            assert.deepEqual(now.slice(0, 2), [false, true], `${field} is another one and has the focus`);
+            return now[2];
+        };
+        await studio.tool("source");
+        await studio.drag(12, 1, 14, 3);
+        await studio.tool("select");
+        await studio.click(13, 2);
+        const rate = '[data-key="source.rate"]';
+        await studio.page.fill(rate, "3.25");
+        assert.equal(await redraw(rate), "3.25");
+        await studio.state();
+        const rateOf = () => window.studio.scenes[0].document.groups[1].source.rate;
+        assert.equal(await studio.page.evaluate(rateOf), 2, "not told yet");
+        await studio.page.press(rate, "Tab");
+        await studio.state();
+        assert.equal(await studio.page.evaluate(rateOf), 3.25);
+        await studio.page.fill(rate, "4.5");
+        assert.equal(await redraw(rate), "4.5");
+        await studio.page.press(rate, "Enter");
+        await studio.state();
+        assert.equal(await studio.page.evaluate(rateOf), 4.5);
+        // The options of a tool, which drawing reads.
+        await studio.tool("group");
+        await studio.page.fill("#option-count", "17");
+        assert.equal(await redraw("#option-count"), "17");
+        await studio.drag(15, 1, 17, 3);
+        await studio.state();
+        assert.equal(await studio.page.evaluate(() => window.studio.scenes[0].document.groups[2].count), 17);
+        // A parameter as a number.
+        await studio.page.keyboard.press("Escape");
+        await studio.page.click("#tab-models");
+        const number = await studio.page
+            .locator('#app input[type="number"][data-key^="move."]')
+            .first()
+            .getAttribute("data-key");
+        const field = `[data-key="${number}"]`,
+            name = number.split(".")[2],
+            wanted = String(1.01 * Number(await studio.page.inputValue(field)) || 0.5);
+        await studio.page.fill(field, wanted);
+        await studio.ask("set", { group: "visitors", name, value: 0.98 * Number(wanted) });
+        await studio.state();
+        assert.equal(await studio.page.inputValue(field), wanted, "the number that is being typed");
+        await studio.page.press(field, "Enter");
+        await studio.wait(
+            ([key, value]) =>
+                Math.abs(window.studio.scenes[0].groups[0].models.move[0].params[key] - value) < 1e-3 * value,
+            [name, Number(wanted)],
+        );
+    }));
+
+test("changes are asked about before they go, and kept over a crash", async () => {
+    const file = sceneFile("kept.json", ROOM),
+        server = await serve("studio", file, "--no-browser", "--paused", "--threads", "1");
+    const studio = await Studio.open(browser, server.address);
+    const obstacles = () =>
+        studio.page.evaluate(() => window.studio.scenes[0].document.levels[0].obstacles?.length ?? 0);
+    const empty = async () => {
+        await studio.page.click("#new");
+        await studio.page.click('[data-template=""]');
+    };
+    await studio.tool("obstacle");
+    await studio.drag(13, 4, 14, 6);
+    await studio.state();
+    await empty();
+    await studio.page.click("#discard-stay");
+    assert.equal(await obstacles(), 1, "it stays");
+    await studio.wait(() => localStorage.getItem("throng.kept") !== null);
+    // The program ends without a word; the next one has the file as it was.
+    server.child.kill("SIGKILL");
+    const port = new URL(server.address).port;
+    const next = await serve("studio", file, "--no-browser", "--paused", "--threads", "1", "--port", port);
+    studio.complaints.length = 0; // the browser tells of the lost connection
+    await studio.page.goto(next.address);
+    await studio.page.click("#restore");
+    await studio.wait(() => window.studio.scenes[0]?.document?.levels[0].obstacles?.length === 1);
+    await studio.shot("restored");
+    // Saved, nothing is asked; thrown away, nothing is offered.
+    await studio.wait(() => localStorage.getItem("throng.kept") !== null);
+    const download = studio.page.waitForEvent("download");
+    await empty();
+    await studio.page.click("#discard-save");
+    await download;
+    await studio.wait(() => window.studio.scenes[0].name === "new");
+    assert.equal(await studio.page.evaluate(() => localStorage.getItem("throng.kept")), null);
+    await studio.page.keyboard.press("Escape");
+    await studio.tool("obstacle");
+    await studio.drag(13, 4, 14, 6);
+    await studio.state();
+    await empty();
+    await studio.page.click("#discard-go");
+    await studio.wait(() => window.studio.scenes[0].document.levels[0].obstacles === undefined);
+    await studio.page.evaluate(() =>
+        localStorage.setItem("throng.kept", JSON.stringify({ name: "a.json", text: "{}", at: 0 })),
+    );
+    studio.complaints.length = 0;
+    await studio.page.reload();
+    await studio.page.click("#forget");
+    assert.equal(await studio.page.evaluate(() => localStorage.getItem("throng.kept")), null);
+    studio.complaints.length = 0;
+    await studio.close();
+    next.stop();
+});
+
+test("two designs are drawn and compared, with their difference, also beside 3D", () =>
+    withRoom(async (studio) => {
+        await studio.page.click("#compare");
+        await studio.wait(() => window.studio.state.compare && window.studio.scenes[1] !== null);
+        await studio.wait(() => document.querySelector(".stage").classList.contains("stacked")); // wide plans lie on each other
+        await studio.tool("wall");
+        await studio.dragInB(15, 0, 15, 9.2);
+        const walls = (world) =>
+            studio.page.evaluate((w) => window.studio.scenes[w].document.levels[0].walls.length, world);
+        assert.deepEqual([await walls(0), await walls(1)], [3, 4], "B alone has the wall");
+        await studio.tool("obstacle");
+        await studio.dragInB(12, 1, 13, 2);
+        await studio.wait(() => window.studio.scenes[1].document.levels[0].obstacles?.length === 1);
+        await studio.ask("step", { n: 160 });
+        await studio.page.click("#tab-view");
+        await studio.page.keyboard.press("Escape");
+        await studio.page.keyboard.press("h");
+        await studio.page.check("#difference");
+        await studio.wait(() => /B less A/.test(document.querySelector(".legend").textContent));
+        // Where the queue before the wall stands B has more, and the picture says so in amber.
+        await studio.wait(() => {
+            const { raster, rasterImage } = window.studio.plans[1];
+            if (!raster || !rasterImage) return false;
+            const i = Math.floor((14 - raster.x) / raster.cell);
+            let most = 0;
+            for (let j = 0; j < raster.ny; j++) most = Math.max(most, raster.values[j * raster.nx + i] || 0);
+            return most > 0.3;
+        });
+        await studio.shot("difference");
+        await studio.page.click("#space");
+        await studio.wait(() => window.studio.space !== null);
+        const arrived = await studio.page.evaluate(() => window.studio.plans[1].discs.arrived);
+        await studio.ask("step", { n: 10 });
+        await studio.wait((before) => window.studio.plans[1].discs.arrived > before, arrived);
+        await studio.page.click("#plan");
+        await studio.page.click("#compare");
+        await studio.wait(() => !window.studio.state.compare);
+    }));
+
+test("what no person follows is offered to all groups", () =>
+    withRoom(async (studio) => {
+        await studio.tool("guidance");
+        await studio.drag(12, 5, 15, 5.5);
+        await studio.wait(() => window.studio.scenes[0].document.guidance?.length === 1);
+        await studio.page.click("#tab-findings");
+        assert.match(await studio.page.textContent(".offered"), /no person follows it yet/);
+        await studio.page.click("#offer");
+        await studio.wait(() => window.studio.scenes[0].groups[0].models.plan[0].model === "guided");
+        await studio.wait(() => document.querySelector(".offered") === null);
+    }));
+
+test("the crowd goes on from a past moment, and undo brings the present back", () =>
+    withRoom(async (studio) => {
+        await studio.stepped(40);
+        const then = (await studio.state()).worlds[0].time,
+            places = await studio.people();
+        await studio.stepped(60);
+        const now = (await studio.state()).worlds[0].time;
+        await studio.ask("scrub", { time: then });
+        await studio.page.click("#branch");
+        await studio.wait(
+            (time) => Math.abs(window.studio.crowd[0].time - time) < 0.1 && !window.studio.crowd[0].past,
+            then,
+        );
+        const again = await studio.people();
+        for (const [id, place] of Object.entries(places))
+            assert.ok(Math.hypot(again[id][0] - place[0], again[id][1] - place[1]) < 1e-3, `person ${id}`);
+        await studio.page.keyboard.press("Control+z");
+        await studio.wait((time) => Math.abs(window.studio.crowd[0].time - time) < 0.1, now);
+    }));
+
 test("undo takes an edit back and the crowd goes on, or goes back in time", () =>
     withRoom(async (studio) => {
         await studio.stepped(20);

@@ -251,8 +251,29 @@ export class Studio {
         await this.wait(() => window.studio.state.worlds.every((world) => world.step === 0));
     }
 
+    // As of now: after all edits so far, which may still be made. The events of the state lag behind.
     async state() {
-        return this.page.evaluate(() => window.studio.state);
+        return this.page.evaluate(() => window.studio.settled());
+    }
+
+    // In the second plan of a comparison.
+    async dragInB(x0, y0, x1, y1) {
+        const at = (x, y) =>
+            this.page.evaluate(
+                ([sx, sy]) => {
+                    const plan = window.studio.plans[1],
+                        box = plan.element.getBoundingClientRect(),
+                        [px, py] = plan.toPixels(sx, sy);
+                    return [box.left + px, box.top + py];
+                },
+                [x, y],
+            );
+        await this.page.mouse.move(...(await at(x0, y0)));
+        await this.page.mouse.down();
+        await this.page.mouse.move(...(await at((x0 + x1) / 2, (y0 + y1) / 2)));
+        await this.page.mouse.move(...(await at(x1, y1)));
+        await this.page.mouse.up();
+        await this.state();
     }
 
     // The state after at least this step, as the server says it.

@@ -6,6 +6,7 @@ import { button, clear, grouped, h, words } from "./dom";
 import { Editor, type EditorHost } from "./editor";
 import { Files } from "./files";
 import { Film } from "./film";
+import { Keeper } from "./keep";
 import { listen } from "./keys";
 import type { Link, Listener, Reply } from "./link";
 import { Looks } from "./looks";
@@ -14,11 +15,13 @@ import { PlanView } from "./plan";
 import { Properties } from "./properties";
 import type { Thing } from "./things";
 import { Toolbar } from "./toolbar";
-import { declareSections } from "./tools";
+import { declareSections, LISTS } from "./tools";
+import { offersOf } from "./offers";
 import { View3d, type CameraMode, type LevelMode } from "./view3d";
 import type { ChartRow, Finding, Inspection, People, Raster, Registry, Scene, State, Vectors } from "./types";
-import { boxOf } from "./types";
+import { boxOf, boxOfRings } from "./types";
 
+const OPENING = "stadium_exit.json"; // what the program shows where it is given no scene
 const EDITING = ["save", "undo", "redo", "compare", "tab-models", "tab-selected"]; // buttons that a recording has no use for
 const TABS: [string, string][] = [
     ["view", "View"],
@@ -44,6 +47,7 @@ export class App implements Listener, EditorHost {
     editor = new Editor(this);
     looks = new Looks(this);
     files = new Files(this);
+    keeper = new Keeper(this);
     film = Film.of(this, location.hash);
     toolbar = new Toolbar(this);
     controls = new Controls(this);
@@ -118,7 +122,15 @@ export class App implements Listener, EditorHost {
         }
         this.side.append(this.tabs, ...Object.values(this.panels));
         this.panes[1].hidden = true;
-        this.stage.append(this.same, this.looks.legend, this.toolbar.hint, this.toasts, this.making, this.lost);
+        this.stage.append(
+            this.same,
+            this.looks.legend,
+            this.toolbar.hint,
+            this.toasts,
+            this.making,
+            this.keeper.offer,
+            this.lost,
+        );
         root.append(
             this.controls.header(),
             this.toolbar.tools,
@@ -131,6 +143,19 @@ export class App implements Listener, EditorHost {
     }
 
     // ---- requests
+
+    // Without telling of what goes wrong.
+    async quietly(verb: string, args: Json = {}): Promise<Reply> {
+        return this.link ? this.link.request(verb, args) : { ok: false, error: "not connected" };
+    }
+
+    // The state after every request so far, and after a change that is being made.
+    async settled(): Promise<State | null> {
+        const reply = await this.quietly("state");
+        if (reply.ok) this.stateCame(reply.state as State);
+        return this.state;
+    }
+
     async ask(verb: string, args: Json = {}, say?: string): Promise<Reply> {
         if (!this.link) return { ok: false, error: "not connected" };
         this.pending++;
@@ -145,7 +170,7 @@ export class App implements Listener, EditorHost {
     }
 
     async edit(args: Json, say: string): Promise<Reply> {
-        const reply = await this.ask("edit", args);
+        const reply = await this.ask("edit", this.editor.world > 0 ? { world: this.editor.world, ...args } : args);
         if (reply.ok && say) {
             const lost = Number(reply.lost ?? 0);
             this.note(say + (lost > 0 ? `; ${grouped(lost)} people had no place any more` : ""));
@@ -175,6 +200,9 @@ export class App implements Listener, EditorHost {
             case "scene":
                 this.scene_(decodeScene(event));
                 this.found(Number(event.world ?? 0), event.findings as Finding[]);
+                break;
+            case "edited":
+                this.keeper.edited(String(event.text));
                 break;
             case "state":
                 this.stateCame(event as unknown as State);
@@ -244,9 +272,9 @@ export class App implements Listener, EditorHost {
             this.controls.levelMenus(scene);
             this.looks.buildView(scene);
             if (!this.registry?.replay && !this.files.underlay) this.toolbar.showTool();
-            this.editor.refresh(scene);
-            if (this.editor.chosen.length === 0) this.properties.show();
         } else plan.setCamera(this.plans[0].centre[0], this.plans[0].centre[1], this.plans[0].scale);
+        this.editor.refresh(scene);
+        if (world === this.editor.world && this.editor.chosen.length === 0) this.properties.show();
         if (this.registry) this.models.show(this.registry, this.scenes, this.comparing());
         if (this.shown.panel === "charts" && this.scenes[0]) this.charts.draw(this.scenes[0], this.comparing());
     }
@@ -262,10 +290,19 @@ export class App implements Listener, EditorHost {
             this.findingsReset();
             this.charts.reset(0);
         }
+        if (first && scene.file === OPENING && !this.shown.at && !location.hash) this.beginNear(scene);
         void this.ask("colour", { by: this.shown.colour });
         this.sendView();
         this.looks.sendLayers();
         if (this.shown.view === "3d") this.setView("3d");
+    }
+
+    // The first picture: near enough that people are people, where they are measured, with their density.
+    private beginNear(scene: Scene): void {
+        const near = scene.areas[0] ? boxOfRings(scene.areas[0].rings) : boxOf(scene);
+        this.shown.layer = scene.layers.find((layer) => layer.name === "density")?.name ?? "";
+        this.plans[0].fit([near[0] - 4, near[1] + 1, near[2] + 5, near[3] - 1]);
+        this.looks.viewChanged();
     }
 
     stateCame(state: State): void {
@@ -273,6 +310,7 @@ export class App implements Listener, EditorHost {
         const world = state.worlds[0];
         if (!world) return;
         this.controls.update(state);
+        void this.keeper.look(state.undo);
         this.charts.until = this.registry?.replay ? world.time : (state.scrub ?? Infinity);
         state.worlds.forEach((w, k) => {
             const plan = this.plans[k];
@@ -315,9 +353,12 @@ export class App implements Listener, EditorHost {
             if (on) this.plans[1].setCamera(this.plans[0].centre[0], this.plans[0].centre[1], this.plans[0].scale);
             if (this.registry) this.models.show(this.registry, this.scenes, on);
             if (!on) {
+                this.editor.leaveWorld();
                 this.scenes[1] = null;
                 this.crowd[1] = null;
             }
+            this.stage.classList.toggle("stacked", on && this.isWide());
+            this.looks.viewChanged();
             setTimeout(() => {
                 this.plans[0].fit();
                 this.sendView();
@@ -330,6 +371,15 @@ export class App implements Listener, EditorHost {
         this.same.textContent = `A: ${grouped(a.inside)} inside, ${grouped(a.left)} left   |   B: ${grouped(b.inside)} inside, ${grouped(b.left)} left${equal}`;
     }
 
+    // Is more to be seen of two plans on top of each other than side by side?
+    private isWide(): boolean {
+        const [x0, y0, x1, y1] = this.scenes[0] ? boxOf(this.scenes[0]) : [0, 0, 1, 1],
+            { clientWidth, clientHeight } = this.stage;
+        const scale = (wide: number, high: number): number =>
+            Math.min((wide - 72) / Math.max(1, x1 - x0), (high - 96) / Math.max(1, y1 - y0));
+        return scale(clientWidth, clientHeight / 2) > scale(clientWidth / 2, clientHeight);
+    }
+
     chartRows(world: number, rows: ChartRow[]): void {
         this.charts.add(world, rows ?? []);
         const scene = this.scenes[0];
@@ -340,7 +390,7 @@ export class App implements Listener, EditorHost {
     found(world: number, list: Finding[]): void {
         const before = this.findings.count;
         this.lists[world] = list ?? [];
-        this.findings.show(this.lists);
+        this.showFindings();
         const tab = document.getElementById("tab-findings");
         if (tab)
             clear(
@@ -350,6 +400,22 @@ export class App implements Listener, EditorHost {
             );
         const worst = this.lists.flat()[0];
         if (before === 0 && worst) this.note(worst.text, true);
+    }
+
+    private showFindings(): void {
+        const scene = this.scenes[0],
+            offers = scene && !this.registry?.replay ? offersOf(scene, LISTS) : [];
+        this.findings.show(
+            this.lists,
+            offers.map(({ text, label, changes }) => ({
+                text,
+                label,
+                take: () =>
+                    void Promise.all(changes.map((change) => this.ask("model", { ...change }))).then((replies) => {
+                        if (replies.every(({ ok }) => ok)) this.note(label);
+                    }),
+            })),
+        );
     }
 
     findingsReset(): void {
@@ -390,7 +456,7 @@ export class App implements Listener, EditorHost {
         plan.people = people;
         if (world === 0) this.looks.seen(scene, people);
         const chosen = this.inspection && (this.inspection.world ?? 0) === world ? this.inspection.person : 0;
-        if (this.shown.view === "plan") {
+        if (this.shown.view === "plan" || world === 1) {
             plan.discs.show(
                 people,
                 this.looks.shader(scene, people),
@@ -399,7 +465,7 @@ export class App implements Listener, EditorHost {
                 true,
             );
             plan.request();
-        } else if (world === 0 && this.space) {
+        } else if (this.space) {
             const lookup = this.looks.lookup(scene),
                 shade = this.looks.shader(scene, people);
             this.space.chosen = chosen;
@@ -589,6 +655,10 @@ export class App implements Listener, EditorHost {
         else void this.ask("play");
     }
 
+    branch(): void {
+        void this.ask("branch", {}, "The crowd goes on from here");
+    }
+
     backToNow(): void {
         void this.ask("scrub", { time: null });
     }
@@ -598,7 +668,11 @@ export class App implements Listener, EditorHost {
         const on = !(this.state?.compare ?? false);
         if (on && this.shown.view === "3d") this.setView("plan");
         if (on) this.setTab("models");
-        void this.ask("compare", { on }, on ? "Two worlds from the start: change B in the panel Models" : "");
+        void this.ask(
+            "compare",
+            { on },
+            on ? "Two designs from the start: draw in A or B, or change their models" : "",
+        );
     }
 
     history(verb: "undo" | "redo"): void {
@@ -665,7 +739,7 @@ export class App implements Listener, EditorHost {
         return this.plans[world];
     }
     scene(): Scene | null {
-        return this.scenes[0];
+        return this.scenes[this.editor.world] ?? this.scenes[0];
     }
     level(): number {
         return this.shown.level;

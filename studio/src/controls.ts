@@ -95,6 +95,10 @@ export class Controls {
         oninput: () => this.scrubTo(Number(this.scrub.value)),
     });
     live = button("Now", "Back to the present (Home)", () => this.app.backToNow(), { id: "now", hidden: true });
+    branch = button("Go on from here", "Go on from the moment that is shown; undo brings the present back", () => this.app.branch(), {
+        id: "branch",
+        hidden: true,
+    }); // prettier-ignore
     meters = Object.fromEntries(
         ["time", "inside", "left", "rate", "real"].map((name) => [name, h("b", { id: `meter-${name}` }, "–")]),
     );
@@ -157,7 +161,7 @@ export class Controls {
             this.speed,
             h("label", {}, "Seed", this.seed),
             meter("time", "time [min:s]", "Simulated time"),
-            h("span", { className: "scrub" }, this.scrub, this.live),
+            h("span", { className: "scrub" }, this.scrub, this.live, this.branch),
             meter("inside", "inside", "People in the scene now"),
             meter("left", "left", "People that have left through an exit"),
             meter("rate", "steps/s", "Steps that are computed per second"),
@@ -328,5 +332,6 @@ export class Controls {
         this.scrub.max = String(Math.max(from + 0.01, this.app.registry?.replay ? (state.duration ?? to) : to));
         if (!this.scrubbing) this.scrub.value = String(shownTime);
         this.live.hidden = state.scrub === null || this.app.registry?.replay === true;
+        this.branch.hidden = this.live.hidden || state.compare;
     }
 }

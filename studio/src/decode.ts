@@ -54,6 +54,7 @@ function decodeSections(value: unknown): SceneList[] {
             place: s.place as SceneList["place"],
             key: text(s.key),
             model: text(s.model),
+            stage: text(s.stage),
             colour: text(s.colour),
             leads: s.leads === true,
             required: Array.isArray(s.required) ? s.required.map(text) : [],

@@ -30,6 +30,60 @@ export function clear(element: Element, ...children: Child[]): void {
     element.replaceChildren(...children.filter((child): child is Node | string => Boolean(child)));
 }
 
+const isTyped = (control: Element): control is HTMLInputElement =>
+    control instanceof HTMLInputElement && /^(text|number)$/.test(control.type);
+
+// Draws what is inside `element` anew while it is being used: the control that has the focus keeps it, with the text typed so
+// far, which it tells as ever when it is left or Enter is pressed. Controls are found again by data-key or id, within the same
+// `about` only.
+export function redrawn(element: HTMLElement, about: string, draw: () => void): void {
+    const keyOf = (one: HTMLElement): string => one.dataset.key ?? one.id,
+        active = document.activeElement,
+        before = active instanceof HTMLElement && active !== element && element.contains(active) ? active : null,
+        same = element.dataset.about === about;
+    const busy =
+        before instanceof HTMLInputElement &&
+        ((before.type === "range" && before.matches(":active")) || // being dragged
+            (isTyped(before) && before.validity.badInput)); // "1e", on the way to a number, cannot be read or written
+    if (busy && same) {
+        for (const event of ["change", "blur"])
+            before.addEventListener(event, () => redrawn(element, about, draw), { once: true });
+        return;
+    }
+    const typed = before && isTyped(before) && before.value !== before.defaultValue ? before : null,
+        scrolled = element.scrollTop,
+        silence = (event: Event): void => event.stopImmediatePropagation();
+    // A control that is taken away is not left by its user.
+    for (const event of ["change", "blur"]) before?.addEventListener(event, silence, { capture: true });
+    element.dataset.about = about;
+    draw();
+    element.scrollTop = scrolled;
+    const key = before && same ? keyOf(before) : "";
+    const again = key
+        ? [...element.querySelectorAll<HTMLElement>("[data-key], [id]")].find((one) => keyOf(one) === key)
+        : undefined;
+    if (!again) return;
+    const [from, to] = before && isTyped(before) ? [before.selectionStart, before.selectionEnd] : [null, null];
+    again.focus();
+    if (!isTyped(again)) return;
+    if (typed) keepTyping(again, typed);
+    // Typing goes on where it was. Of a number no place is known: untouched, it is replaced by what is typed, as after Tab.
+    if (from !== null) again.setSelectionRange(from, to);
+    else if (!typed) again.select();
+}
+
+// A browser sees no change in a text that a script put there.
+function keepTyping(input: HTMLInputElement, typed: HTMLInputElement): void {
+    let told = false;
+    const tell = (): void => {
+        if (!told && input.value !== input.defaultValue) input.dispatchEvent(new Event("change"));
+    };
+    input.value = typed.value;
+    input.addEventListener("change", () => (told = true));
+    input.addEventListener("blur", tell, { once: true });
+    input.addEventListener("keydown", (event) => event.key === "Enter" && tell());
+}
+
 // 1234567 -> "1 234 567", with thin spaces that do not break.
 export function grouped(value: number): string {
     return Math.round(value)

@@ -49,6 +49,7 @@ type Way = "stroke" | "circle" | "corners";
 
 export class Editor {
     tool: Tool = TOOLS[0];
+    world = 0; // of a comparison, in which one draws and selects
     chosen: Thing[] = [];
     snapping: Snapping = { ...SNAPPING, angles: true, guides: true };
     private start: Point | null = null;
@@ -85,8 +86,8 @@ export class Editor {
         this.path = [];
         this.corners = [];
         this.cursor = null;
-        this.host.plan(0).sketch = null;
-        this.host.plan(0).redraw();
+        this.host.plan(this.world).sketch = null;
+        this.host.plan(this.world).redraw();
     }
 
     // True where there was something to give up.
@@ -104,7 +105,7 @@ export class Editor {
         const origin = this.host.scene()?.origin ?? [0, 0],
             one = things.length === 1 ? things[0] : null;
         this.chosen = things;
-        this.host.plan(0).chosen =
+        this.host.plan(this.world).chosen =
             things.length > 0
                 ? {
                       outlines: things.map((thing) => ({
@@ -115,13 +116,28 @@ export class Editor {
                       turn: this.turnHandle(things),
                   }
                 : null;
-        this.host.plan(0).redraw();
+        this.host.plan(this.world).redraw();
         this.host.selected(things);
+    }
+
+    // The comparison ends.
+    leaveWorld(): void {
+        this.enterWorld(0);
+    }
+
+    // Draws and selects in the other world from now on.
+    private enterWorld(world: number): void {
+        if (world === this.world) return;
+        this.cancel();
+        if (this.chosen.length > 0) this.selectAll([]);
+        this.world = world;
+        this.host.selected([]);
     }
 
     // After a change of the scene what is there of the selection stays.
     refresh(scene: Scene): void {
-        if (this.chosen.length > 0) this.selectAll(this.chosen.flatMap((thing) => sameThing(scene, thing) ?? []));
+        if (scene.world === this.world && this.chosen.length > 0)
+            this.selectAll(this.chosen.flatMap((thing) => sameThing(scene, thing) ?? []));
     }
 
     attach(plan: PlanView, world: number): void {
@@ -129,8 +145,9 @@ export class Editor {
         surface.addEventListener("pointerdown", (event) => {
             surface.setPointerCapture(event.pointerId);
             surface.focus();
+            this.enterWorld(world);
             this.touches.set(event.pointerId, [event.offsetX, event.offsetY]);
-            if (this.touches.size === 1) this.down(plan, world, event);
+            if (this.touches.size === 1) this.down(plan, event);
         });
         surface.addEventListener("pointermove", (event) => {
             if (this.touches.size === 2 && this.touches.has(event.pointerId)) this.pinch(plan, event);
@@ -169,17 +186,17 @@ export class Editor {
 
     private snapped(x: number, y: number, start: Point | null = null): { at: Point; guides: Line[] } {
         if (this.free) return { at: [round(x), round(y)], guides: [] };
-        const reach = 10 / this.host.plan(0).scale;
+        const reach = 10 / this.host.plan(this.world).scale;
         return snapTo(this.host.scene(), this.host.level(), [x, y], reach, this.snapping, start);
     }
 
-    private down(plan: PlanView, world: number, event: PointerEvent): void {
+    private down(plan: PlanView, event: PointerEvent): void {
         this.pixel = [event.offsetX, event.offsetY];
         this.free = event.altKey;
         const [x, y] = plan.toScene(event.offsetX, event.offsetY);
-        const pans = event.button === 1 || event.button === 2 || world === 1;
+        const pans = event.button === 1 || event.button === 2;
         if (pans || event.shiftKey || this.tool.stroke === "click") {
-            const selects = this.tool.name === "select" && world === 0 && event.button === 0;
+            const selects = this.tool.name === "select" && event.button === 0;
             this.band = selects && (event.shiftKey || event.ctrlKey);
             if (selects && !this.band) this.grab = this.grabAt(x, y, 9 / plan.scale);
             this.start = [x, y];
@@ -205,7 +222,7 @@ export class Editor {
             one = things.length === 1 ? things[0] : null,
             turn = this.turnHandle(things);
         if (things.length === 0) return null;
-        if (turn && Math.hypot(turn[0] - x, turn[1] + TURN_ABOVE / this.host.plan(0).scale - y) < reach)
+        if (turn && Math.hypot(turn[0] - x, turn[1] + TURN_ABOVE / this.host.plan(this.world).scale - y) < reach)
             return { things, handle: TURN };
         const handles = one ? handlesOf(one, this.host.scene()?.origin ?? [0, 0]) : [];
         let handle = WHOLE,
@@ -222,7 +239,9 @@ export class Editor {
 
     private move(plan: PlanView, world: number, event: PointerEvent): void {
         const [x, y] = plan.toScene(event.offsetX, event.offsetY);
-        const drawing = this.tool.stroke !== "click" && world === 0;
+        if (world !== this.world && (this.chosen.length > 0 || this.start || this.corners.length > 0)) return;
+        this.enterWorld(world);
+        const drawing = this.tool.stroke !== "click";
         this.free = event.altKey;
         this.here = [x, y];
         plan.element.classList.toggle("drawing", drawing);
@@ -259,7 +278,7 @@ export class Editor {
             lines = this.tool.stroke === "line" || this.way() === "corners",
             { at, guides } = this.snapped(x, y, lines ? (last ?? this.start) : null),
             from = last ?? this.start,
-            plan = this.host.plan(0);
+            plan = this.host.plan(this.world);
         if (this.way() === "corners" && last)
             plan.sketch = sketch({
                 points: [...this.corners.flat(), ...at],
@@ -377,7 +396,7 @@ export class Editor {
         const travelled = start ? Math.hypot(x - start[0], y - start[1]) * plan.scale : 0;
         if (this.band && start) this.bandUp(start, [x, y], travelled, 9 / plan.scale);
         else if (this.grab && travelled > 4) this.drop(x, y);
-        else if (this.tool.stroke === "click" || world === 1 || event.button === 2) {
+        else if (this.tool.stroke === "click" || event.button === 2) {
             const stay =
                 this.pixel &&
                 Math.hypot(event.offsetX - this.pixel[0], event.offsetY - this.pixel[1]) < 4 &&
@@ -421,12 +440,12 @@ export class Editor {
             reach = 9 / plan.scale;
         if (!scene) return;
         if (this.host.underlayPoint(x, y)) return;
-        if (this.tool.name === "erase" && world === 0) {
+        if (this.tool.name === "erase") {
             this.erase(scene, level, x, y, reach);
             return;
         }
         const near = thingAt(scene, level, x, y, reach, ["door"]);
-        if (near && world === 0) {
+        if (near) {
             const open = plan.doorsOpen[near.index] ?? true;
             void this.host.edit({ kind: "door", door: near.id, open: !open }, `${near.id} ${open ? "shut" : "opened"}`);
             this.select(near);
@@ -437,7 +456,7 @@ export class Editor {
             this.host.inspect(person, world);
             return;
         }
-        this.select(world === 0 ? thingAt(scene, level, x, y, reach) : null);
+        this.select(thingAt(scene, level, x, y, reach));
     }
 
     private erase(scene: Scene, level: number, x: number, y: number, reach: number): void {
@@ -634,7 +653,7 @@ export class Editor {
         if (this.cursor) {
             this.cursor = [round(this.cursor[0] + dx * grid), round(this.cursor[1] + dy * grid)];
             this.sketchTo(...this.cursor);
-            this.host.plan(0).redraw();
+            this.host.plan(this.world).redraw();
             return true;
         }
         if (this.chosen.length === 0) return false;
@@ -645,7 +664,7 @@ export class Editor {
     // Sets a point where the keyboard's cursor is; the first time brings the cursor.
     enter(): void {
         if (this.tool.stroke === "click") return;
-        const plan = this.host.plan(0);
+        const plan = this.host.plan(this.world);
         if (!this.cursor) {
             const grid = this.snapping.grid || 0.1;
             this.cursor = plan.centre.map((v) => round(Math.round(v / grid) * grid)) as Point;
@@ -714,7 +733,7 @@ export class Editor {
     // One more corner; a click on the last or the first one ends.
     private corner(at: Point): void {
         const near = (p: Point | undefined): boolean =>
-            p !== undefined && Math.hypot(p[0] - at[0], p[1] - at[1]) < 7 / this.host.plan(0).scale;
+            p !== undefined && Math.hypot(p[0] - at[0], p[1] - at[1]) < 7 / this.host.plan(this.world).scale;
         const count = this.corners.length,
             shut = count > 2 && near(this.corners[0]);
         if (shut && this.tool.name === "wall") this.corners.push(this.corners[0]);

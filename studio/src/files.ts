@@ -1,8 +1,11 @@
 // Scenes, recordings and pictures that come in, scenes that go out, templates. SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
-import { button, clear, h } from "./dom";
+import type { Json } from "./decode";
+import { button, clear, h, words } from "./dom";
 import type { Reply } from "./link";
 import type { Underlay } from "./plan";
+import { drawThumbnail } from "./thumbnail";
+import type { Template } from "./types";
 
 export class Files {
     underlay: (Underlay & { scaling: [number, number][] }) | null = null;
@@ -17,6 +20,7 @@ export class Files {
         },
     });
     start = h("dialog", { id: "templates" });
+    private asked: Promise<Map<string, Json>> | null = null;
 
     constructor(private app: App) {}
 
@@ -43,6 +47,7 @@ export class Files {
             ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).blob()
             : file;
         if (!isScene(await content.slice(0, 400).text())) {
+            if (!(await this.app.keeper.mayDiscard())) return;
             await this.sendRecording(content, file.name);
             return;
         }
@@ -53,6 +58,7 @@ export class Files {
             );
             return;
         }
+        if (!(await this.app.keeper.mayDiscard())) return;
         await this.app.ask("open", { name: file.name, text: await content.text() }, `${file.name} opened`);
     }
 
@@ -150,18 +156,51 @@ export class Files {
     }
 
     async save(): Promise<Reply> {
-        const reply = await this.app.ask("save");
+        const reply = await this.app.ask("save", { world: this.app.editor.world });
         if (!reply.ok) return reply;
         const address = URL.createObjectURL(new Blob([String(reply.text)], { type: "application/json" }));
         const anchor = h("a", { href: address, download: String(reply.name ?? "scene.json") });
         anchor.click();
         setTimeout(() => URL.revokeObjectURL(address), 10000);
+        this.app.keeper.forget();
         this.app.note(`Saved as ${anchor.download}`);
         return reply;
     }
 
+    // Another scene in the place of this one; "": an empty room.
+    private async begin(template: string): Promise<void> {
+        if (!(await this.app.keeper.mayDiscard())) return;
+        const reply = await (template ? this.app.ask("template", { name: template }) : this.app.ask("new", {}));
+        if (reply.ok && !template) this.app.toolbar.setTool("group");
+    }
+
     showTemplates(): void {
-        const shut = (): void => this.start.close();
+        const shut = (): void => this.start.close(),
+            templates = this.app.registry?.templates ?? [];
+        const card = ({ name, title, description }: Template): HTMLElement => {
+            const item = button(
+                "",
+                description || title,
+                () => {
+                    shut();
+                    void this.begin(name);
+                },
+                { "data-template": name },
+            );
+            const picture = h("canvas", { width: 192, height: 108, "aria-hidden": "true" });
+            item.append(picture, h("b", {}, words(title)), h("small", {}, description));
+            void this.documents().then((documents) => {
+                const document = documents.get(name);
+                if (document) drawThumbnail(picture, document);
+                else picture.remove();
+            });
+            return item;
+        };
+        const empty = { name: "", title: "Empty room", description: "20 × 15 m with one exit; add people and walls." };
+        const papers = PAPERS.map(({ folders, title }) => ({
+            title,
+            cards: templates.filter(({ name }) => folders.includes(name.replace(/\/.*/, "")) && name.includes("/")),
+        })).filter(({ cards }) => cards.length > 0);
         clear(
             this.start,
             h("h2", {}, "New scene"),
@@ -169,34 +208,37 @@ export class Files {
             h(
                 "div",
                 { className: "cards" },
-                ...[
-                    { name: "", title: "Empty room", description: "20 × 15 m with one exit; add people and walls." },
-                    ...(this.app.registry?.templates ?? []),
-                ].map((template) => {
-                    const card = button(
-                        "",
-                        template.description || template.title,
-                        () => {
-                            shut();
-                            void (
-                                template.name
-                                    ? this.app.ask("template", { name: template.name })
-                                    : this.app.ask("new", {})
-                            ).then((reply) => {
-                                if (reply.ok && !template.name) this.app.toolbar.setTool("group");
-                            });
-                        },
-                        { "data-template": template.name },
-                    );
-                    card.append(h("b", {}, template.title), h("small", {}, template.description));
-                    return card;
-                }),
+                ...[empty, ...templates.filter(({ name }) => !name.includes("/"))].map(card),
             ),
+            papers.length > 0 ? h("h2", {}, "Scenes of papers") : null,
+            ...papers.flatMap(({ title, cards }) => [
+                h("h3", {}, title),
+                h("div", { className: "cards" }, ...cards.map(card)),
+            ]),
             button("Cancel", "Back (Esc)", shut),
         );
         if (!this.start.open) this.start.showModal();
+        this.start.scrollTop = 0;
+    }
+
+    // The scenes of the templates, asked for once.
+    private documents(): Promise<Map<string, Json>> {
+        this.asked ??= this.app.quietly("templates").then((reply) => {
+            const list = Array.isArray(reply.templates) ? (reply.templates as Json[]) : [];
+            return new Map(list.map(({ name, document }) => [String(name), document as Json]));
+        });
+        return this.asked;
     }
 }
+
+// Which folder of scenes is of which paper.
+const PAPERS = [
+    { folders: ["uic"], title: "Narain, Golas, Curtis, Lin 2009: aggregate dynamics" },
+    { folders: ["keep_side"], title: "Best, Narang, Curtis, Manocha 2014: DenseSense" },
+    { folders: ["pbd"], title: "Weiss, Litteneker, Jiang, Terzopoulos 2017: position-based dynamics" },
+    { folders: ["hidac"], title: "Pelechano, Allbeck, Badler 2007: HiDAC" },
+    { folders: ["continuum", "undecided", "thesis"], title: "Cheng 2013: user guidance and uncertainty" },
+];
 
 // The first characters of a scene (JSON, maybe with comments), GeoJSON or WKT; everything else is taken for a
 // recording.

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { CATEGORIES, MAPS, categoryTable, css, gradient, roundUp, sample, table, ticks, type Rgb } from "./colours";
-import { clear, cssColour, dark, h, short, unitText, words } from "./dom";
+import { clear, cssColour, dark, h, redrawn, short, unitText, words } from "./dom";
 import type { ColourValue, Layer, People, Raster, Scene, Service, Vectors } from "./types";
 
 export class Looks {
     vectorsOf = 0;
     rasters: (Raster | null)[] = [null, null];
+    difference = false; // of a comparison: B shows how its heat map differs from A's
     private ends = { colour: 1, layer: 1 };
     viewPanel = h("div", { className: "panel" });
     legend = h("div", { className: "floating legend", hidden: true });
@@ -48,9 +49,21 @@ export class Looks {
         if (!scene || !layer || layer.name !== this.app.shown.layer) return;
         this.rasters[world] = raster;
         if (layer.max <= layer.min) this.setEnds({ ...this.ends, layer: roundUp(raster.top) });
-        this.app.plans[world].setRaster(raster, layerColour(layer, this.endOf(layer), this.service(layer)));
+        this.showRaster(world, layer);
+        if (world === 0 && this.difference) this.showRaster(1, layer);
         if (world === 0 && this.app.shown.view === "3d")
             this.app.space?.setRaster(raster, this.app.plans[0].rasterImage);
+    }
+
+    private showRaster(world: number, layer: Layer): void {
+        const [a, b] = this.rasters,
+            end = this.endOf(layer);
+        const differs = this.difference && world === 1 && a && b && this.app.comparing() ? differenceOf(a, b) : null,
+            raster = differs ?? this.rasters[world];
+        this.app.plans[world].setRaster(
+            raster,
+            raster && (differs ? differenceColour(end) : layerColour(layer, end, this.service(layer))),
+        );
     }
 
     // Scales without an end of their own end above the present values.
@@ -78,10 +91,7 @@ export class Looks {
     setService(name: string): void {
         this.app.shown.service = name;
         const layer = this.app.scenes[0]?.layers.find((l) => l.name === this.app.shown.layer);
-        this.app.plans.forEach((plan, world) => {
-            const raster = this.rasters[world];
-            if (raster && layer) plan.setRaster(raster, layerColour(layer, this.endOf(layer), this.service(layer)));
-        });
+        for (const world of [0, 1]) if (layer && this.rasters[world]) this.showRaster(world, layer);
         this.app.space?.setRaster(this.rasters[0], this.app.plans[0].rasterImage);
         this.viewChanged();
     }
@@ -177,6 +187,7 @@ export class Looks {
                             name,
                             checked: item.name === current,
                             value: item.name,
+                            "data-key": `${name} ${item.name}`,
                             onchange: () => choose(item.name),
                         }),
                         item.label,
@@ -223,8 +234,7 @@ export class Looks {
         const wantsTarget = scene.layers.some(
             (layer) => layer.ofTarget && (layer.name === this.app.shown.layer || layer.name === this.app.shown.vectors),
         );
-        clear(
-            this.viewPanel,
+        const parts = [
             h("h3", {}, "Colour people by"),
             pick(
                 "colour",
@@ -237,6 +247,22 @@ export class Looks {
             pick("layer", "Heat map", this.app.shown.layer, (name) => this.setLayer(name), [off, ...maps.map(label)]),
             (shownMap?.services.length ?? 0) > 1
                 ? h("div", { className: "field" }, h("label", {}, "Levels of service"), levels)
+                : null,
+            this.app.comparing() && shownMap
+                ? h(
+                      "label",
+                      { className: "field", title: "B shows where its heat map is higher or lower than that of A" },
+                      h("input", {
+                          type: "checkbox",
+                          id: "difference",
+                          checked: this.difference,
+                          onchange: (event: Event) => {
+                              this.difference = (event.target as HTMLInputElement).checked;
+                              this.setService(this.app.shown.service);
+                          },
+                      }),
+                      " B shows the difference to A",
+                  )
                 : null,
             fields.length > 0 ? h("h3", {}, "Arrows") : null,
             fields.length > 0
@@ -264,7 +290,8 @@ export class Looks {
                     "Names",
                 ),
             ),
-        );
+        ];
+        redrawn(this.viewPanel, "", () => clear(this.viewPanel, ...parts));
         this.buildLegend(scene);
     }
 
@@ -351,6 +378,18 @@ export class Looks {
                 ),
             );
         }
+        if (layer && this.difference && this.app.comparing()) {
+            const end = this.endOf(layer);
+            parts.push(
+                h(
+                    "section",
+                    { title: `${layer.doc}; B less A` },
+                    h("h4", {}, `${words(layer.label)}, B less A${unit(layer.unit)}`),
+                    h("div", { className: "bar", style: `background:${gradient(MAPS.contrast)}` }),
+                    scale(-end, end),
+                ),
+            );
+        }
         clear(this.legend, ...parts);
         this.legend.hidden = parts.length === 0;
     }
@@ -358,8 +397,13 @@ export class Looks {
 
 function mapOf(name: string): Rgb[] {
     if (/wish|desired|share/.test(name)) return MAPS.contrast;
-    if (/density|pressure|force|exposure/.test(name)) return MAPS.inferno;
-    return MAPS.viridis;
+    return onGround(/density|pressure|force|exposure/.test(name) ? MAPS.inferno : MAPS.viridis, dark());
+}
+
+// The part of a map from dark to light that is seen on the floor: people who stand must be.
+export function onGround(map: Rgb[], night: boolean): Rgb[] {
+    const [from, to] = night ? [0.4, 1] : [0, 0.93];
+    return Array.from({ length: 9 }, (_, k) => sample(map, from + ((to - from) * k) / 8));
 }
 
 // Darker is more on light ground, lighter is more on dark ground, so that high values stand out on both.
@@ -394,5 +438,25 @@ export function layerColour(
         }
         const t = (value - layer.min) / range;
         return [...heat(Math.min(1, Math.max(0, t))), Math.round(Math.min(ALPHA, 900 * Math.max(0, t)))];
+    };
+}
+
+// B less A, where both have a value, on the cells of B; null: not of the same layer and level.
+export function differenceOf(a: Raster, b: Raster): Raster | null {
+    if (a.layer !== b.layer || a.level !== b.level) return null;
+    const values = b.values.map((value, k) => {
+        const i = Math.floor((b.x - a.x + ((k % b.nx) + 0.5) * b.cell) / a.cell),
+            j = Math.floor((b.y - a.y + (Math.floor(k / b.nx) + 0.5) * b.cell) / a.cell);
+        return i >= 0 && j >= 0 && i < a.nx && j < a.ny ? value - a.values[j * a.nx + i] : NaN;
+    });
+    return { ...b, values, top: values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0) };
+}
+
+// From much less over equal, which is clear, to much more.
+export function differenceColour(end: number): (value: number) => [number, number, number, number] {
+    return (value) => {
+        if (Number.isNaN(value)) return [0, 0, 0, 0];
+        const t = Math.min(1, Math.max(-1, value / (end || 1)));
+        return [...sample(MAPS.contrast, 0.5 + 0.5 * t), Math.round(Math.min(1, 4 * Math.abs(t)) * 220)];
     };
 }

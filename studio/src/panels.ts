@@ -1,6 +1,6 @@
 // The panels at the right: what is shown, models with their parameters, charts, findings, one person.
 // SPDX-License-Identifier: Apache-2.0
-import { button, clear, clock, grouped, h, short, unitText, withUnit, words } from "./dom";
+import { button, clear, clock, grouped, h, redrawn, short, unitText, withUnit, words } from "./dom";
 import { Chart, thin, type Series } from "./charts";
 import { css } from "./colours";
 import { roleColours } from "./plan";
@@ -80,9 +80,10 @@ export class ModelsPanel {
     }
 
     private build(registry: Registry, scene: Scene, compare: boolean): void {
-        const active = document.activeElement as HTMLElement | null;
-        const focus = active && this.element.contains(active) ? active.dataset.key : undefined;
-        const top = this.element.scrollTop;
+        redrawn(this.element, `${this.world} ${this.group}`, () => this.fill(registry, scene, compare));
+    }
+
+    private fill(registry: Registry, scene: Scene, compare: boolean): void {
         if (scene.groups.length === 0) {
             clear(this.element, h("p", {}, "A recording has no models: it is what happened."));
             return;
@@ -129,8 +130,6 @@ export class ModelsPanel {
             h("div", { className: "field" }, h("label", {}, "For"), groups),
             ...(["move", "plan", "filter", "behave"] as Stage[]).map((stage) => this.stage(registry, scene, stage)),
         );
-        this.element.scrollTop = top;
-        if (focus) this.element.querySelector<HTMLElement>(`[data-key="${focus}"]`)?.focus();
     }
 
     private choices(scene: Scene, stage: Stage): Choice[][] {
@@ -295,9 +294,9 @@ export class ModelsPanel {
             title,
             "data-key": `${stage}.${model}.${param.name}.number`,
             "aria-label": `${words(param.name)} as a number`,
+            defaultValue: String(Number(value.toPrecision(5))),
             onchange: () => apply(Number(number.value)),
         });
-        number.value = String(Number(value.toPrecision(5)));
         const label = h("label", { title, ondblclick: () => apply(param.value) }, words(param.name));
         const field = h(
             "div",
@@ -483,10 +482,14 @@ export class FindingsPanel {
         this.element.append(h("p", {}, "What throng finds, as in the report. Click to see the place."), this.list);
     }
 
-    // The lists of both worlds.
-    show(worlds: Finding[][]): void {
+    // The lists of both worlds, and what could be done about parts of the scene without effect.
+    show(worlds: Finding[][], offers: { text: string; label: string; take: () => void }[] = []): void {
         this.count = worlds.reduce((sum, list) => sum + list.length, 0);
         this.list.replaceChildren();
+        for (const { text, label, take } of offers)
+            this.list.append(
+                h("div", { className: "offered" }, h("span", {}, text), button(label, label, take, { id: "offer" })),
+            );
         for (const finding of worlds.flat()) {
             const item = button("", finding.place ? "Show the place" : finding.text, () =>
                 this.host.showPlace(finding),

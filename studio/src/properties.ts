@@ -2,7 +2,7 @@
 // With nothing selected: the scene, its levels, and what drawing keeps to. SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import type { Json } from "./decode";
-import { button, clear, h, unitText, words } from "./dom";
+import { button, clear, h, redrawn, unitText, words } from "./dom";
 import { changeOf, faultOf, fieldsOf, renamed, valueOf, type Field } from "./fields";
 import { round, type Point, type Shape } from "./shapes";
 import { documentOf, type Thing } from "./things";
@@ -26,19 +26,19 @@ export class Properties {
     constructor(private app: App) {}
 
     show(): void {
-        const scene = this.app.scenes[0],
-            active = document.activeElement as HTMLInputElement | null;
-        const key = active && this.element.contains(active) ? active.dataset.key : undefined,
-            typed = active && active.value !== active.defaultValue ? active.value : null;
-        if (!scene || this.app.registry?.replay) clear(this.element, h("p", {}, "A recording cannot be edited."));
-        else if (!scene.document) clear(this.element, h("p", {}, "This scene is too large to be edited in a page."));
-        else if (this.app.editor.chosen.length > 0) clear(this.element, ...this.things(scene, this.app.editor.chosen));
-        else clear(this.element, ...this.whole(scene));
-        const again = key ? this.element.querySelector<HTMLInputElement>(`[data-key="${key}"]`) : null;
-        if (again && typed !== null && again.type !== "checkbox") again.value = typed;
-        again?.focus();
-        // What is typed next replaces a value that was not touched, as where the field was entered with Tab.
-        if (again && typed === null && again.type === "number") again.select();
+        const chosen = this.app.editor.chosen;
+        redrawn(this.element, chosen.map(({ what, key }) => `${what} ${key}`).join(), () => {
+            const scene = this.app.scene();
+            if (!scene || this.app.registry?.replay) clear(this.element, h("p", {}, "A recording cannot be edited."));
+            else if (!scene.document)
+                clear(this.element, h("p", {}, "This scene is too large to be edited in a page."));
+            else
+                clear(
+                    this.element,
+                    this.app.comparing() ? h("p", {}, `Design ${"AB"[this.app.editor.world]}`) : null,
+                    ...(chosen.length > 0 ? this.things(scene, chosen) : this.whole(scene)),
+                );
+        });
     }
 
     // ---- fields
@@ -70,7 +70,7 @@ export class Properties {
         about: Record<string, string>,
         give: (value: unknown) => void,
     ): HTMLElement {
-        const scene = this.app.scenes[0] as Scene,
+        const scene = this.app.scene() as Scene,
             goals = scene.goals.filter((goal) => goal.kind !== "detour").map(({ id }) => id);
         switch (field.kind) {
             case "flag":

@@ -1,7 +1,7 @@
 // The tools at the left, and the line that says what the chosen tool does and takes its options.
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
-import { button, clear, h, unitText, words } from "./dom";
+import { button, clear, h, redrawn, unitText, words } from "./dom";
 import type { Thing } from "./things";
 import { TOOLS } from "./tools";
 
@@ -54,7 +54,7 @@ export class Toolbar {
     }
 
     option(name: string): string {
-        if (name === "group" && !this.options.group) return this.app.scenes[0]?.groups[0]?.id ?? "";
+        if (name === "group" && !this.options.group) return this.app.scene()?.groups[0]?.id ?? "";
         return this.options[name] ?? "";
     }
 
@@ -74,7 +74,7 @@ export class Toolbar {
     showTool(): void {
         const tool = this.app.editor.tool,
             name = tool.name,
-            scene = this.app.scenes[0];
+            scene = this.app.scene();
         const field = (key: string, label: string, type: string, step: string, doc = label, usual = ""): HTMLElement =>
             h(
                 "label",
@@ -85,7 +85,7 @@ export class Toolbar {
                     min: "0",
                     step,
                     id: `option-${key.replace(/.*\./, "")}`,
-                    value: this.options[key] ?? "",
+                    defaultValue: this.options[key] ?? "",
                     placeholder: usual,
                     title: doc,
                     onchange: (event: Event) => {
@@ -174,7 +174,7 @@ export class Toolbar {
                 ]),
             );
         if (["line", "rect", "path"].includes(tool.stroke)) parts.push(this.numbers());
-        clear(this.hint, h("span", {}, tool.hint), ...parts);
+        redrawn(this.hint, name, () => clear(this.hint, h("span", {}, tool.hint), ...parts));
         this.hint.hidden = this.app.shown.view === "3d";
     }
 
@@ -208,7 +208,7 @@ export class Toolbar {
             h("b", {}, one ? nameOf(thing) : `${things.length} things`),
             door
                 ? button("Open or shut", "Open or shut the door", () => {
-                      const open = this.app.plans[0].doorsOpen[thing.index] ?? true;
+                      const open = this.app.plans[this.app.editor.world].doorsOpen[thing.index] ?? true;
                       void this.app.edit(
                           { kind: "door", door: thing.id, open: !open },
                           `${thing.id} ${open ? "shut" : "opened"}`,

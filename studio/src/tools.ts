@@ -9,6 +9,7 @@ export interface SceneList {
     place: "area" | "line" | "path";
     key: string; // of an element, that holds its place
     model: string; // that declares it; "": none
+    stage: string; // of the model
     colour: string; // "#rrggbb"; "": the page's own
     leads: boolean; // from its first point to its last
     required: string[];

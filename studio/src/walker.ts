@@ -212,12 +212,15 @@ void pose(inout vec3 p, inout vec3 n) {
     n = vec3(c * n.x - s * n.y, s * n.x + c * n.y, n.z);
 }
 `;
+// Colours are those of screens, as legends have them; light is counted in linear ones. The tints are of the person, by what
+// its id gives it (height and girth), so that they stay while the colour of the clothes changes.
 const TINT = `
-    float tint = fract(sin(dot(cloth.xyz, vec3(12.9, 78.2, 37.7)) + gait.z * 91.7) * 43758.5);
-    vec3 skins = mix(vec3(0.36, 0.22, 0.15), vec3(0.93, 0.75, 0.62), fract(gait.w * 57.3));
+    float tint = fract(sin(gait.z * 91.7 + 12.9) * 43758.5);
+    vec3 skins = mix(vec3(0.36, 0.22, 0.15), vec3(0.93, 0.75, 0.62), fract(gait.z * 157.3));
     vec3 hairs = mix(vec3(0.06, 0.05, 0.05), vec3(0.45, 0.32, 0.18), tint * tint);
     vec3 trousers = mix(vec3(0.13, 0.15, 0.2), vec3(0.42, 0.4, 0.38), tint);
-    vCloth = skin < 0.5 ? cloth.xyz : skin < 1.5 ? trousers : skin < 2.5 ? skins : hairs;
+    vec3 worn = skin < 0.5 ? cloth.xyz : skin < 1.5 ? trousers : skin < 2.5 ? skins : hairs;
+    vCloth = mix(worn / 12.92, pow((worn + 0.055) / 1.055, vec3(2.4)), step(0.04045, worn));
 `;
 
 // Lambert light with the pose in front, and the same pose for the shadow.
