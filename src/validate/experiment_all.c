@@ -459,10 +459,10 @@ static const char *const halls[] = {"station", "hall",      "four_ways",
 enum { HALLS = sizeof halls / sizeof *halls, MEETINGS = 4 };
 enum { DELAY, HELD_UP, DENSEST, EVEN, NOT_OUT };
 
-static th_result walk_hall(const th_experiment_settings *settings, int place, uint64_t seed,
-                           all_found *found, th_error *error) {
+static th_result run_hall(const th_experiment_settings *settings, const th_hall_def *def,
+                          uint64_t seed, all_found *found, th_error *error) {
     th_hall_found hall;
-    th_result done = th_hall_run(halls[place], &settings->choice, seed, &hall, error);
+    th_result done = th_hall_run(def, &settings->choice, seed, &hall, error);
     found->number[DELAY] = hall.delay;
     found->number[HELD_UP] = hall.held_up;
     found->number[DENSEST] = hall.density;
@@ -471,10 +471,16 @@ static th_result walk_hall(const th_experiment_settings *settings, int place, ui
     return done;
 }
 
-static void add_most(th_all_study *study, const char *what, const char *bar, const all_found *found,
-                     int seeds, int number, int decimals, double most, bool worst) {
+static th_result walk_hall(const th_experiment_settings *settings, int place, uint64_t seed,
+                           all_found *found, th_error *error) {
+    return run_hall(settings, &(th_hall_def){.stem = halls[place]}, seed, found, error);
+}
+
+static void add_most(th_all_study *study, const char *name, const char *what, const char *bar,
+                     const all_found *found, int seeds, int number, int decimals, double most,
+                     bool worst) {
     th_sample_summary own = summary_of(found, seeds, number);
-    add_row(study, &(all_row){.name = "halls",
+    add_row(study, &(all_row){.name = name,
                               .what = what,
                               .bar = bar,
                               .remark = worst ? "the worst of all seeds counts" : NULL,
@@ -489,21 +495,49 @@ static void judge_halls(th_all_study *study, const all_found *found, int seeds) 
     for (int p = 0; p < HALLS; ++p) {
         const all_found *own = found + p * seeds;
         snprintf(what, sizeof what, "people left behind, %s", halls[p]);
-        add_most(study, what, "none", own, seeds, NOT_OUT, 0, 0, true);
+        add_most(study, "halls", what, "none", own, seeds, NOT_OUT, 0, 0, true);
         if (p >= MEETINGS) {
             snprintf(what, sizeof what, "last person of the exits apart [-], %s", halls[p]);
-            add_most(study, what, "<= 0.15", own, seeds, EVEN, 2, 0.15, false);
+            add_most(study, "halls", what, "<= 0.15", own, seeds, EVEN, 2, 0.15, false);
             continue;
         }
         snprintf(what, sizeof what, "longest below 0.2 of the own speed [s], %s", halls[p]);
-        add_most(study, what, "<= 20 s", own, seeds, HELD_UP, 1, 20, true);
+        add_most(study, "halls", what, "<= 20 s", own, seeds, HELD_UP, 1, 20, true);
         snprintf(what, sizeof what, "highest density [1/m2], %s", halls[p]);
         if (p == 0)
-            add_most(study, what, "<= 4.5", own, seeds, DENSEST, 1, 4.5, true);
+            add_most(study, "halls", what, "<= 4.5", own, seeds, DENSEST, 1, 4.5, true);
         else {
             snprintf(what, sizeof what, "time over time alone [-], %s", halls[p]);
-            add_most(study, what, "<= 1.5", own, seeds, DELAY, 2, 1.5, false);
+            add_most(study, "halls", what, "<= 1.5", own, seeds, DELAY, 2, 1.5, false);
         }
+    }
+}
+
+// The halls where groups meet again: at another angle with every seed, with steps of three lengths.
+static const double hall_steps[] = {0.05, 0.0625, 0.1}; // [s]
+enum { TURNED = MEETINGS - 1, HALL_STEPS = sizeof hall_steps / sizeof *hall_steps };
+
+static th_result walk_turned(const th_experiment_settings *settings, int place, uint64_t seed,
+                             all_found *found, th_error *error) {
+    const th_hall_def def = {halls[1 + place / HALL_STEPS], fmod(37.0 * (double)seed, 360.0),
+                             hall_steps[place % HALL_STEPS]};
+    return run_hall(settings, &def, seed, found, error);
+}
+
+static void judge_turned(th_all_study *study, const all_found *found, int seeds) {
+    const char *const name = "halls_turned";
+    char what[96];
+    for (int p = 0; p < TURNED; ++p) {
+        const char *hall = halls[1 + p];
+        const all_found *own = found + p * HALL_STEPS * seeds;
+        const int runs = HALL_STEPS * seeds;
+        snprintf(what, sizeof what, "people left behind, %s, three steps", hall);
+        add_most(study, name, what, "none", own, runs, NOT_OUT, 0, 0, true);
+        snprintf(what, sizeof what, "longest below 0.2 of the own speed [s], %s, three steps",
+                 hall);
+        add_most(study, name, what, "<= 20 s", own, runs, HELD_UP, 1, 20, true);
+        snprintf(what, sizeof what, "time over time alone [-], %s, three steps", hall);
+        add_most(study, name, what, "<= 1.5", own, runs, DELAY, 2, 1.5, false);
     }
 }
 
@@ -665,6 +699,7 @@ static const all_family families[] = {
     {"corner", TH_CORNER_240, 10, 2, walk_corner, judge_corner},
     {"doors", DOORS, 10, 2, walk_door, judge_doors},
     {"halls", HALLS, 10, 2, walk_hall, judge_halls},
+    {"halls_turned", TURNED *HALL_STEPS, 10, 1, walk_turned, judge_turned},
     {"lock_ups", WIDTHS, 40, 10, walk_lone, judge_lone},
     {"lock_ups", WIDTHS, 40, 10, walk_60, judge_60},
     {"lock_ups", WIDTHS, 10, 2, walk_300, judge_300},
@@ -742,9 +777,10 @@ th_result th_experiment_all(const th_experiment_settings *settings,
         th_experiment_judge(result, study.missed == 0 ? TH_PASS : TH_FAIL, "every bar of the table",
                             "%d of %d met", study.bars - study.missed, study.bars);
     if (done == TH_OK && !stopped && study.bars == 0)
-        return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "no row begins with '%s'; there are one_way, single_file, two_way, "
-                       "two_way_ends, corner, doors, halls, lock_ups, narrow and time_step",
-                       settings->only);
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "",
+            "no row begins with '%s'; there are one_way, single_file, two_way, "
+            "two_way_ends, corner, doors, halls, halls_turned, lock_ups, narrow and time_step",
+            settings->only);
     return done;
 }

@@ -154,6 +154,12 @@ typedef struct th_hall_found {
     double first, last; // when the first and the last exit were used last [s]
 } th_hall_found;
 
-th_result th_hall_run(const char *stem, const th_models_choice *choice, uint64_t seed,
+typedef struct th_hall_def {
+    const char *stem;
+    double turn; // of a hall without doors and obstacles [degrees]
+    double step; // [s]; 0: the scene's
+} th_hall_def;
+
+th_result th_hall_run(const th_hall_def *hall, const th_models_choice *choice, uint64_t seed,
                       th_hall_found *found, th_error *error);
 #endif

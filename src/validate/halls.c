@@ -6,6 +6,7 @@
 #include "throng/scene_view.h"
 #include "validate/experiments.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 static const double LOOK = 0.5;    // [s] between two looks
 static const double COUNT = 2.0;   // [s] between two densities
 static const double HELD_UP = 0.2; // of the own speed
+static const double DEGREE = 3.14159265358979323846 / 180;
 
 typedef struct walker {
     double begin, end; // [s] when it was first seen walking, and last
@@ -36,35 +38,87 @@ static const th_embedded_hall *find_hall(const char *stem) {
     return NULL;
 }
 
-enum { GROUPS = 8, WORDS = 400 };
+enum { GROUPS = 8, ITEMS = 64, WORDS = 400 };
 typedef struct override_list {
-    char words[3 * GROUPS][WORDS];
-    const char *items[3 * GROUPS];
+    char words[ITEMS][WORDS];
+    const char *items[ITEMS];
     int count;
 } override_list;
+
+__attribute__((format(printf, 2, 3))) static void add_override(override_list *list,
+                                                               const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (list->count < ITEMS) {
+        vsnprintf(list->words[list->count], WORDS, format, arguments);
+        list->items[list->count] = list->words[list->count];
+        ++list->count;
+    }
+    va_end(arguments);
+}
 
 static void override_models(override_list *list, const th_models_choice *choice, int groups) {
     const char *const keys[] = {"plan", "filter", "move"};
     const char *const values[] = {choice->plan, choice->filter, choice->move};
     for (int g = 0; g < groups && g < GROUPS; ++g)
-        for (int k = 0; k < 3; ++k) {
-            if (!values[k]) continue;
-            snprintf(list->words[list->count], WORDS, "groups[%d].%s=%s", g, keys[k], values[k]);
-            list->items[list->count] = list->words[list->count];
-            ++list->count;
-        }
+        for (int k = 0; k < 3; ++k)
+            if (values[k]) add_override(list, "groups[%d].%s=%s", g, keys[k], values[k]);
 }
 
-static th_result load(const th_embedded_hall *hall, const th_models_choice *choice,
-                      th_scene **scene, th_error *error) {
+// "[[x, y], ...]" of points turned around the origin, counter-clockwise.
+static const char *turned(char *text, const th_vec2 *points, int count, double turn) {
+    double c = cos(turn), s = sin(turn);
+    size_t used = 0;
+    for (int k = 0; k < count && used < WORDS; ++k) {
+        double x = (double)points[k].x, y = (double)points[k].y;
+        used += (size_t)snprintf(text + used, WORDS - used, "%s[%.7f, %.7f]", k ? ", " : "[",
+                                 c * x - s * y, s * x + c * y);
+    }
+    if (used < WORDS) snprintf(text + used, WORDS - used, "]");
+    return text;
+}
+
+// False: the scene has more than plain ground, exit lines and areas in which groups start.
+static bool override_places(override_list *list, const th_scene_view *scene, double turn) {
+    char text[WORDS];
+    const th_polygons *ground = &scene->levels[0].walkable;
+    bool plain = scene->level_count == 1 && ground->ring_count == 1 && scene->door_count == 0 &&
+                 scene->group_count <= GROUPS;
+    if (!plain) return false;
+    const int corners = ground->ring_start[1];
+    add_override(list, "levels[0].walkable=%s", turned(text, ground->points, corners, turn));
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        const th_vec2 ends[] = {goal->line.a, goal->line.b};
+        if (goal->kind != TH_GOAL_EXIT || !goal->is_line) return false;
+        add_override(list, "exits[%d].line=%s", g, turned(text, ends, 2, turn));
+    }
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_polygons *area = &scene->groups[g].area.shape;
+        if (area->ring_count != 1) return false;
+        add_override(list, "groups[%d].area=%s", g,
+                     turned(text, area->points, area->ring_start[1], turn));
+    }
+    return true;
+}
+
+static th_result load(const th_embedded_hall *hall, const th_hall_def *def,
+                      const th_models_choice *choice, th_scene **scene, th_error *error) {
     const char *text = (const char *)hall->text;
     override_list *list = calloc(1, sizeof *list);
     if (!list) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
     th_result done = th_scene_load_json(text, hall->length, hall->stem, NULL, NULL, scene, error);
-    if (done == TH_OK) override_models(list, choice, th_scene_view_of(*scene)->group_count);
+    if (done == TH_OK) {
+        const th_scene_view *view = th_scene_view_of(*scene);
+        override_models(list, choice, view->group_count);
+        if (def->turn != 0 && !override_places(list, view, def->turn * DEGREE))
+            done = th_fail(error, TH_BAD_ARGUMENT, "", "hall '%s' is not one that can be turned",
+                           hall->stem);
+    }
     if (done == TH_OK && list->count > 0) {
         const th_scene_options options = {.overrides = list->items, .override_count = list->count};
         th_scene_destroy(*scene);
+        *scene = NULL;
         done = th_scene_load_json(text, hall->length, hall->stem, NULL, &options, scene, error);
     }
     free(list);
@@ -175,17 +229,18 @@ static void sum_up(const watcher *w) {
     }
 }
 
-th_result th_hall_run(const char *stem, const th_models_choice *choice, uint64_t seed,
+th_result th_hall_run(const th_hall_def *hall, const th_models_choice *choice, uint64_t seed,
                       th_hall_found *found, th_error *error) {
     *found = (th_hall_found){0};
-    const th_embedded_hall *hall = find_hall(stem);
-    if (!hall) return th_fail(error, TH_BAD_ARGUMENT, "", "there is no hall '%s'", stem);
+    const th_embedded_hall *text = find_hall(hall->stem);
+    if (!text) return th_fail(error, TH_BAD_ARGUMENT, "", "there is no hall '%s'", hall->stem);
     th_scene *scene = NULL;
     th_world *world = NULL;
     th_world_def def = th_world_def_default();
     def.threads = 1;
     def.seed = seed;
-    th_result done = load(hall, choice, &scene, error);
+    if (hall->step > 0) def.step = hall->step;
+    th_result done = load(text, hall, choice, &scene, error);
     if (done == TH_OK) done = th_world_create(scene, &def, &world, error);
     if (done == TH_OK) {
         watcher w = {.world = world, .scene = th_scene_view_of(scene), .found = found};
