@@ -306,6 +306,49 @@ static void rooms_are_turned(void **state) {
     free(scene);
 }
 
+// ---- halls
+
+static th_hall_found hall_of(const th_hall_def *def, const char *plan) {
+    const th_models_choice choice = {.plan = plan};
+    th_hall_found found;
+    th_error error = {0};
+    if (th_hall_run(def, &choice, 1, &found, &error) != TH_OK) fail_msg("%s", error.message);
+    return found;
+}
+
+// The same hall at another angle is the same; by the shortest way people stand behind a slow clump.
+static void halls_are_looked_at(void **state) {
+    (void)state;
+    const th_hall_def flat = {"clump", 0, 0.1}, turned = {"clump", 30, 0.1};
+    th_hall_found quickest = hall_of(&flat, NULL);
+    assert_int_equal(quickest.inside, 0);
+    assert_true(quickest.delay > 1.0 && quickest.delay < 2.0);
+    assert_true(quickest.density > 1.0 && quickest.last <= quickest.time);
+    if (SLOW) return;
+    th_hall_found at_angle = hall_of(&turned, NULL), shortest = hall_of(&flat, "\"field\"");
+    print_message("  past a clump: %.2f times the time alone, turned %.2f, by the shortest way "
+                  "%.2f; held up for %.1f, %.1f, %.1f s\n",
+                  quickest.delay, at_angle.delay, shortest.delay, quickest.held_up,
+                  at_angle.held_up, shortest.held_up);
+    assert_true(at_angle.delay != quickest.delay);
+    assert_true(hall_of(&(th_hall_def){"clump", 0, 0}, NULL).delay != quickest.delay);
+    assert_true(fabs(at_angle.delay / quickest.delay - 1) < 0.15);
+    assert_true(shortest.delay > quickest.delay);
+    assert_true(quickest.held_up < 20.0 && shortest.held_up > 0.0);
+}
+
+static void halls_with_more_in_them_are_not_turned(void **state) {
+    (void)state;
+    const th_models_choice choice = {0};
+    th_hall_found found;
+    th_error error = {0};
+    assert_int_equal(th_hall_run(&(th_hall_def){"station", 30, 0}, &choice, 1, &found, &error),
+                     TH_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "station"));
+    assert_int_equal(th_hall_run(&(th_hall_def){"nowhere", 0, 0}, &choice, 1, &found, &error),
+                     TH_BAD_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flow_and_density_of_a_row),
@@ -318,6 +361,8 @@ int main(void) {
         cmocka_unit_test(rows_know_their_bars),
         cmocka_unit_test(all_tells_a_model_that_is_wrong),
         cmocka_unit_test(rooms_are_turned),
+        cmocka_unit_test(halls_are_looked_at),
+        cmocka_unit_test(halls_with_more_in_them_are_not_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,9 +399,10 @@ static void work_is_spread_over_steps(void **state) {
         before = settled;
     }
     nodes = value_of(world, "nodes");
-    // Counted at 0, 1, 2 and 3 s; two fields each, the last ones under way.
-    assert_int_equal((int)value_of(world, "solutions"), 6);
-    assert_true(most < 0.35 * nodes);
+    // Counted at 0, 1, 2 and 3 s; two fields each, solved within a quarter of a second.
+    assert_int_equal((int)value_of(world, "solutions"), 8);
+    print_message("  %.0f nodes in a step at most, of two fields of %.0f\n", most, nodes);
+    assert_true(most < 0.9 * nodes);
     th_world_destroy(world);
     th_scene_destroy(scene);
 }

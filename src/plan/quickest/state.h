@@ -8,17 +8,17 @@
 #include "plan/preferred.h"
 #include "plan/quickest/quickest.h"
 
-#define TH_QUICKEST_INTERVAL \
-    1.0f // [s] how often the crowd is counted; longer where it takes longer to solve
-
 enum {
     TH_QUICKEST_LANES =
         4, // fields that are solved at the same time, whatever the number of threads
     TH_QUICKEST_BINS = 1024 // of a queue: seconds of travel time
 };
 
-// Agents are counted at their position after this time, because fields are in use until their count is about two
-// seconds old. With 1.5 s streams are counted beyond corners at which they still turn, and crowd there. [s]
+#define TH_QUICKEST_INTERVAL \
+    1.0f // [s] how often the crowd is counted; longer where it takes longer to solve
+
+// Agents are counted at their position after this time, because fields are in use until their count is 1.25 seconds
+// old. With 1.5 s streams are counted beyond corners at which they still turn, and crowd there. [s]
 #define TH_QUICKEST_AHEAD 0.8f
 
 // The sums of agents at a node in units of 1 / TH_QUICKEST_ONE: integers, so that their order does not matter.
@@ -60,7 +60,6 @@ typedef struct th_quickest {
     uint32_t *walkers;      // by target and size: agents on their way to it
     uint32_t *queue;        // by goal and bin: agents who chose it; a running sum once counted
     float *density, *flow_x, *flow_y; // by node: [1/m2], [m/s] times density
-    float *fresh[3];                  // by node: the same, of this count alone
     float *drag;                      // by node: th_crowd_drag of the density
     th_spread rows, columns;          // for the links as they are
     th_faces faces[TH_SIZE_MAX];
