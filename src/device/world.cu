@@ -247,7 +247,7 @@ static uint64_t hash_people(th_world *host) {
     once(
         host, TH_LAMBDA(th_world *) { s->hash = 0; });
     for_each_agent(
-        host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_person_hash(world, i)); });
+        host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_agent_hash(world, i)); });
     sums result;
     if (!finish() || !get(&result, s, sizeof result)) return 0;
     return result.hash;

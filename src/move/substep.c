@@ -27,8 +27,7 @@ void th_substep_advance(th_world *world, th_substep *step) {
     for (int b = 0; b < blocks; ++b) {
         int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count ? begin + TH_BLOCK : count;
         for (int i = begin; i < end; ++i) {
-            largest =
-                th_max(th_substep_advance_person(world, step, (uint32_t)i, &repairs), largest);
+            largest = th_max(th_substep_advance_agent(world, step, (uint32_t)i, &repairs), largest);
         }
     }
     world->counters.repairs += repairs;

@@ -67,7 +67,7 @@ template <class State> void advance_substep(th_world *host, State *s) {
     most_of_agents(
         host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
             uint64_t repairs = 0;
-            float moved2 = th_substep_advance_person(world, &s->step, (uint32_t)i, &repairs);
+            float moved2 = th_substep_advance_agent(world, &s->step, (uint32_t)i, &repairs);
             if (repairs) add(&s->repairs, repairs);
             return square_bits(moved2);
         });

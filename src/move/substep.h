@@ -195,8 +195,8 @@ TH_FORMULA void th_substep_write_result(th_agents *a, uint32_t i) {
 }
 
 // Returns the squared distance from generation n; counts repairs.
-TH_FORMULA float th_substep_advance_person(th_world *world, const th_substep *step, uint32_t i,
-                                           uint64_t *repairs) {
+TH_FORMULA float th_substep_advance_agent(th_world *world, const th_substep *step, uint32_t i,
+                                          uint64_t *repairs) {
     th_agents *a = &world->agents;
     if (th_substep_own(world, step->model, i)) {
         *repairs += th_substep_take_velocity(a, i, step->h) ? 0u : 1u;

@@ -320,7 +320,7 @@ uint64_t th_world_hash(const th_world *world) {
         sum = world->device->hash_people((th_world *)world);
     } else {
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
-        for (int i = 0; i < agents->count; ++i) sum += th_person_hash(world, i);
+        for (int i = 0; i < agents->count; ++i) sum += th_agent_hash(world, i);
     }
     uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);

@@ -105,7 +105,7 @@ TH_BOTH static inline bool th_in_solid(const th_world *world, const th_walls *wa
 }
 
 // 0 for agents that are gone.
-TH_BOTH static inline uint64_t th_person_hash(const th_world *world, int i) {
+TH_BOTH static inline uint64_t th_agent_hash(const th_world *world, int i) {
     const th_agents *agents = &world->agents;
     if (th_gone(agents->phase[i])) return 0;
     uint64_t h =

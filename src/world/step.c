@@ -12,7 +12,7 @@ static void run_models(th_world *world, th_stage stage) {
         int m = world->stage_models[stage][k];
         const th_model *model = th_models(NULL)[m];
         if (model->agent)
-            th_run_person(world, m);
+            th_run_agents(world, m);
         else if (model->run)
             model->run(world, m);
     }

@@ -8,8 +8,8 @@ void th_stage_events(th_world *world);
 void th_stage_index(th_world *world);
 void th_stage_measure(th_world *world);
 
-// person.c: a model that is a function of one person.
-void th_run_person(th_world *world, int model);
+// agent_functions.c: a model that is a function of one person.
+void th_run_agents(th_world *world, int model);
 
 // spawn.c: places the scene's groups and scripted bodies at the start.
 th_result th_spawn_scene(th_world *world, th_error *error);

@@ -280,8 +280,8 @@ TH_BOTH static inline void th_cell_add(th_cell *cell, th_vec2 to, float distance
 }
 
 // (6): half of the gap to an agent is ours. Coincident people have no direction between them; contact parts them.
-TH_BOTH static inline void th_cell_add_person(const th_colonist *c, th_cell *cell, uint32_t j,
-                                              float step) {
+TH_BOTH static inline void th_cell_add_agent(const th_colonist *c, th_cell *cell, uint32_t j,
+                                             float step) {
     const th_agents *a = &c->world->agents;
     th_vec2 to = th_sub(th_position(a, j), c->p);
     float distance = th_length(to), gap = distance - a->radius[c->i] - a->radius[j];
@@ -313,8 +313,8 @@ TH_BOTH static inline void th_cell_of(const th_colonist *c, float step, th_cell 
         world->agents.radius[c->i] + world->max_radius + 2.0f * step + c->params->distance + 0.001f;
     th_rows rows = th_rows_around(grid, c->p, reach);
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        for (uint32_t j = begin; j < end; ++j) th_cell_add_person(c, cell, j, step);
-    for (int k = 0; k < c->linked_count; ++k) th_cell_add_person(c, cell, c->linked[k], step);
+        for (uint32_t j = begin; j < end; ++j) th_cell_add_agent(c, cell, j, step);
+    for (int k = 0; k < c->linked_count; ++k) th_cell_add_agent(c, cell, c->linked[k], step);
     if (c->hidden) th_cell_add_walls(c, cell, step);
 }
 

@@ -16,8 +16,8 @@ TH_FORMULA void add_neighbours(const th_pressed_person *i, const th_gathered *ot
         int k = first + l;
         int coincident = 0;
         th_social_force_sum f =
-            th_social_force_of_person(i, &p, others->x[k], others->y[k], others->vx[k],
-                                      others->vy[k], others->radius[k], &coincident);
+            th_social_force_of_agent(i, &p, others->x[k], others->y[k], others->vx[k],
+                                     others->vy[k], others->radius[k], &coincident);
         sums->push_x.lane[l] += f.push.x;
         sums->push_y.lane[l] += f.push.y;
         sums->drag_xx.lane[l] += f.drag_xx;
@@ -127,7 +127,7 @@ static void tell_people(const th_world *world, const th_substep *step, const th_
         for (int k = 0; k < count; ++k) {
             uint32_t j = list[k];
             int coincident = 0;
-            th_social_force_sum f = th_social_force_of_person(
+            th_social_force_sum f = th_social_force_of_agent(
                 i, i->params, a->substep_x[j], a->substep_y[j], a->substep_velocity_x[j],
                 a->substep_velocity_y[j], a->radius[j], &coincident);
             th_tell_vector(all, "force of a person", "N", p, th_social_force_at(&f, v), a->id[j]);

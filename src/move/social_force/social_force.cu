@@ -27,7 +27,7 @@ TH_BOTH static th_social_force_sum press_of_people(const th_world *world, const 
                                        drag_yy.lane[l]};
             TH_ROLLED for (int k = l; k < count; k += TH_LANES) {
                 uint32_t j = list[k];
-                th_social_force_add(&sum, th_social_force_of_person(
+                th_social_force_add(&sum, th_social_force_of_agent(
                                               i, i->params, a->substep_x[j], a->substep_y[j],
                                               a->substep_velocity_x[j], a->substep_velocity_y[j],
                                               a->radius[j], &coincident));

@@ -140,10 +140,10 @@ typedef struct th_pressed_person {
 } th_pressed_person;
 
 // The force of an agent at (x, y) with velocity (vx, vy); none of an agent at i's very place, which *coincident tells.
-TH_FORMULA th_social_force_sum th_social_force_of_person(const th_pressed_person *i,
-                                                         const th_social_force_params *p, float x,
-                                                         float y, float vx, float vy, float radius,
-                                                         int *coincident) {
+TH_FORMULA th_social_force_sum th_social_force_of_agent(const th_pressed_person *i,
+                                                        const th_social_force_params *p, float x,
+                                                        float y, float vx, float vy, float radius,
+                                                        int *coincident) {
     float dx = i->x - x, dy = i->y - y;
     float d = sqrtf(dx * dx + dy * dy);
     float inverse =

@@ -43,7 +43,7 @@ void th_continuum_splat(const th_continuum *c, const th_world *world,
         memset(c->sums + part.begin, 0, (size_t)(part.end - part.begin) * sizeof *c->sums);
         for (int i = 0; i < world->agents.count; ++i)
             if (!th_gone(world->agents.phase[i]))
-                th_splat_person(&part, &world->agents, (uint32_t)i);
+                th_splat_agent(&part, &world->agents, (uint32_t)i);
         for (int i = part.begin; i < part.end; ++i) th_node_take_sums(c, i);
     }
 }

@@ -602,7 +602,7 @@ static void splat(th_world *host, continuum_device *d) {
         host, TH_LAMBDA(th_world * world, int i) {
             if (!words->due || th_gone(world->agents.phase[i])) return;
             th_splat_part part = {c, th_world_walls(world), set, 0, nodes};
-            th_splat_person(&part, &world->agents, (uint32_t)i);
+            th_splat_agent(&part, &world->agents, (uint32_t)i);
         });
     each(
         nodes, TH_LAMBDA(int i) {

@@ -61,8 +61,8 @@ TH_BOTH static inline bool th_splat_sees(const th_splat_part *part, int level, t
     return th_walls_first_crossing(&part->walls, level, p, there, NULL) < 0;
 }
 
-TH_SPLATTER static inline void th_splat_person(const th_splat_part *part, const th_agents *agents,
-                                               uint32_t i) {
+TH_SPLATTER static inline void th_splat_agent(const th_splat_part *part, const th_agents *agents,
+                                              uint32_t i) {
     const th_continuum *c = part->c;
     int level = (int)agents->level[i], nx = c->nodes.levels[level].nx;
     const int step[4] = {0, 1, nx, nx + 1};

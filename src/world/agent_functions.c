@@ -195,7 +195,7 @@ static uint64_t run_part(const void *context, int begin, int end) {
     return run_block(context, begin, end);
 }
 
-void th_run_person(th_world *world, int model) {
+void th_run_agents(th_world *world, int model) {
     stage_of_model s = {.world = world,
                         .model = th_models(NULL)[model],
                         .number = model,
