@@ -79,7 +79,7 @@ static small_uic *create(void) {
     for (int c = 0; c < CELLS; ++c) uic->room[c] = uic->open_x[c] = uic->open_y[c] = 1.0f;
     s->world.model_state[TH_MOVE_UIC] = uic;
     s->world.dt = 0.1f;
-    uic->ease = uic->excess_share = 1.0f;
+    uic->ease = uic->excess_share = uic->react = 1.0f;
     return s;
 }
 
@@ -118,9 +118,9 @@ static void slack_is_what_is_left_of_the_ground(void **state) {
     s->uic.excess_share = 0.2f; // the rest of it in later steps
     th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, false);
     assert_near(s->uic.b[MIDDLE], -0.06, 1e-6);
-    assert_near(th_uic_excess_share(0.1f, 0.5f), 0.2, 1e-6);
-    assert_near(th_uic_excess_share(0.1f, 0.0f), 1, 0);
-    assert_near(th_uic_excess_share(0.1f, 0.05f), 1, 0);
+    assert_near(th_uic_share_of_time(0.1f, 0.5f), 0.2, 1e-6);
+    assert_near(th_uic_share_of_time(0.1f, 0.0f), 1, 0);
+    assert_near(th_uic_share_of_time(0.1f, 0.05f), 1, 0);
     destroy(s);
 }
 
@@ -188,18 +188,25 @@ static void walls_fold_the_flow(void **state) {
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_Y), 2, 1e-6);
 }
 
-// Eq. 3: the packing counts where the agent stands, not that of its cell's centre. Packed to the west, empty to the
-// east, and the packed crowd stands.
+// Eq. 3: the packing counts where the agent stands, not that of its cell's centre, in each quarter of the cell. Packed up to
+// the centre, empty beyond, and the packed crowd stands.
 static void weight_is_taken_where_the_agent_stands(void **state) {
     (void)state;
     small_uic *s = create();
     th_uic_level level = {.grid = s->grid};
-    th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .y = 0.5f};
-    for (int c = 0; c < CELLS; ++c) s->uic.packing[c] = c % NX <= 1 ? 1.0f : 0.0f;
-    for (int k = 0; k <= 2; ++k) {
-        at.x = 0.5f * (float)k; // from the centre to the east face
-        th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0, th_v(0, 0));
-        assert_near(v.x, 0.25 * k, 1e-6);
+    for (int side = 0; side < 4; ++side) {
+        int axis = side / 2, half = side % 2;
+        th_uic_place at = {.i = 1, .j = 1, .x = 0.5f, .y = 0.5f};
+        *(axis ? &at.half_y : &at.half_x) = half;
+        for (int c = 0; c < CELLS; ++c) {
+            int place = axis ? c / NX : c % NX;
+            s->uic.packing[c] = (half ? place <= 1 : place >= 1) ? 1.0f : 0.0f;
+        }
+        for (int k = 0; k <= 2; ++k) { // from the centre to the face
+            *(axis ? &at.y : &at.x) = half ? 0.5f * (float)k : 1.0f - 0.5f * (float)k;
+            th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0, th_v(0, 0));
+            assert_near(v.x, 0.25 * k, 1e-6);
+        }
     }
     destroy(s);
 }
@@ -285,6 +292,40 @@ static void opposed_crowds_give_way(void **state) {
     destroy(s);
 }
 
+// An agent takes a share of a change of velocity in a step; one that gives way has a share of its own.
+static void velocities_change_by_a_share(void **state) {
+    (void)state;
+    small_uic *s = create();
+    th_uic_level level = {.grid = s->grid};
+    th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .x = 0.5f, .y = 0.5f};
+    s->uic.react = 0.25f;
+    th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0, th_v(0, 0.4f));
+    assert_near(v.x, 0.25, 1e-6);
+    assert_near(v.y, 0.3, 1e-6);
+    s->uic.ease = 0.2f;
+    v = th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 1, th_v(0, 0));
+    assert_near(th_length(v), 0.2, 1e-6);
+    destroy(s);
+}
+
+// A face that is open by a third has a flow, and a speed limit.
+static void flow_passes_half_shut_faces(void **state) {
+    (void)state;
+    small_uic *s = create();
+    s->uic.open_x[MIDDLE] = s->uic.open_y[MIDDLE] = 0.3f;
+    s->uic.west[MIDDLE] = s->uic.south[MIDDLE] =
+        (th_uic_face){.share = 0.1f, .speed = 0.13f, .x = 0.12f, .y = 0.05f};
+    th_uic_read_cell(&s->uic, 4.0f, MIDDLE);
+    assert_near(s->uic.u[MIDDLE], 1.2, 1e-5);
+    assert_near(s->uic.v[MIDDLE], 0.5, 1e-5);
+    assert_near(s->uic.limit_u[MIDDLE], 1.3, 1e-5);
+    assert_near(s->uic.limit_v[MIDDLE], 1.3, 1e-5);
+    s->uic.open_x[MIDDLE] = s->uic.open_y[MIDDLE] = 0.0f;
+    th_uic_read_cell(&s->uic, 4.0f, MIDDLE);
+    assert_near(s->uic.u[MIDDLE] + s->uic.v[MIDDLE] + s->uic.limit_u[MIDDLE], 0, 0);
+    destroy(s);
+}
+
 // Two levels with one lattice, a link along the west face of cell (2, 1): what the cells beside it get of the other
 // level.
 static void levels_press_over_links(void **state) {
@@ -330,6 +371,8 @@ int main(void) {
         cmocka_unit_test(the_flow_lets_go_in_narrow_passages),
         cmocka_unit_test(no_agent_is_carried_out_unasked),
         cmocka_unit_test(opposed_crowds_give_way),
+        cmocka_unit_test(velocities_change_by_a_share),
+        cmocka_unit_test(flow_passes_half_shut_faces),
         cmocka_unit_test(levels_press_over_links),
     };
     return cmocka_run_group_tests_name("uic rules", tests, NULL, NULL);

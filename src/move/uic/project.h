@@ -67,9 +67,8 @@ TH_BOTH static inline float th_uic_inner_share(float open, float gate) {
 
 // A cell that walls leave less room than for so many people, and than this share of it, holds few. One person more or
 // less fills and empties it, and its pressure, which came and went, shook the crowd before a slanting passage at 4 to 6
-// m/s2 (now below 2.7 in 47 of 48 at random, 3.6 in one). The less room, the stiffer it is coupled with the cells beside
-// it, until they share one pressure. Just as stiff for all of them, people in the rooms of `building` were pressed closer
-// than with the cube.
+// m/s2. The less room, the stiffer it is coupled with the cells beside it, until they share one pressure. Just as stiff for
+// all of them, people in the rooms of `building` were pressed closer than with the cube.
 #define TH_UIC_FEW 13.0f
 #define TH_UIC_FEW_SHARE 0.9f
 #define TH_UIC_STIFFEST 20.0f

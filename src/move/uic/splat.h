@@ -391,8 +391,8 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
     bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
     bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
     th_vec2 v = th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
-    if (aside > 0.0f)
-        v = th_add(walked, th_scale(th_uic_eased(uic->ease, aside), th_sub(v, walked)));
+    float change = th_min(uic->react, th_uic_eased(uic->ease, aside));
+    if (change < 1.0f) v = th_add(walked, th_scale(change, th_sub(v, walked)));
     if (exit_x && preferred.x * (float)dx <= 0.0f)
         v.x = dx > 0 ? th_min(v.x, 0.0f) : th_max(v.x, 0.0f);
     if (exit_y && preferred.y * (float)dy <= 0.0f)

@@ -275,7 +275,7 @@ static void read_groups(th_world *world) {
     uic->pair_substep = world->dt;
     uic->tidy_passes = 0;
     uic->one_person = 0.0f;
-    uic->excess_share = 0.0f;
+    uic->excess_share = uic->react = 0.0f;
     uic->ease = th_min(world->dt / TH_UIC_EASE_TIME, TH_UIC_EASE_MOST);
     float most = 0.0f; // area that people take up in the loosest group
     for (int g = 0; g < uic->group_count; ++g) {
@@ -300,7 +300,8 @@ static void read_groups(th_world *world) {
         uic->speed_limit = th_max(uic->speed_limit, p->speed_limit);
         uic->pair_substep = th_min(uic->pair_substep, p->pair_substep);
         uic->excess_share =
-            th_max(uic->excess_share, th_uic_excess_share(world->dt, p->excess_time));
+            th_max(uic->excess_share, th_uic_share_of_time(world->dt, p->excess_time));
+        uic->react = th_max(uic->react, th_uic_share_of_time(world->dt, p->reaction_time));
         uic->tidy_passes =
             (int)p->tidy_passes > uic->tidy_passes ? (int)p->tidy_passes : uic->tidy_passes;
         most = th_max(most, group->area);

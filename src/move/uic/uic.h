@@ -16,42 +16,46 @@
 #define TH_NGCL09 "Narain, Golas, Curtis, Lin 2009"
 
 // separation_passes leads, as in every move model. Here it counts the passes of the model's own pair step.
-#define TH_UIC_PARAMS(X)                                                                          \
-    X(separation_passes, 2, 0, 16, "-", "throng: a fit to the paper's nearest distances",         \
-      "passes of the pair step that moves people apart who are closer than pair_distance")        \
-    X(pressure, 1, 0, 1, "-", TH_NGCL09 ": Fig. 3",                                               \
-      "1: packing is limited by pressure; 0: pair step only")                                     \
-    X(pair_distance, 1.33, 0, 2, "d_min",                                                         \
-      "throng: no holes; at 1.41 = 1 / sqrt(alpha) streams clot",                                 \
-      "people closer than this are moved apart; 0: no pair step")                                 \
-    X(tidy_passes, 5, 0, 16, "-", "throng: a tenth of the overlaps at no more cost",              \
-      "further passes for those who are still closer than about d_min")                           \
-    X(pair_substep, 0.1, 0.005, 1, "s", "throng: shorter ones bring nothing, docs/models/uic.md", \
-      "longest piece of way between two passes of the pair step")                                 \
-    X(d_min, 0, 0, 2, "m", TH_NGCL09 ": eq. 4",                                                   \
-      "distance people do not fall below; 0: twice the radius of each")                           \
-    X(alpha, 0.5, 0.1, 1, "-", TH_NGCL09 ": eq. 4 has it <= 1; 0.5 is throng's fit",              \
-      "share of the densest packing of discs that a crowd reaches")                               \
-    X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",               \
-      "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made")  \
-    X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                  \
-      "of the pressure solve, as a share of the maximum density")                                 \
-    X(excess_time, 0.4, 0, 10, "s", "throng: in one step an overfull cell throws people about",   \
-      "in which pressure empties a cell to the limit; 0: in one step, as published")              \
-    X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",  \
-      "speed that a flow bent by pressure makes up for")                                          \
-    X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                          \
-      "share of the speed by which people facing others step to the right (left if negative)")    \
-    X(lanes, 0, 0, 4, "-", "throng: crossing streams form stripes; 1 to 3 differ little",         \
-      "how strongly people step to the side where more want their way; 0: as published")          \
-    X(give_way, 1, 0, 1, "-", "throng: two packed crowds that meet at a corner stand for good",   \
-      "how far people who stand because wishes around them oppose each other leave the common "   \
+#define TH_UIC_PARAMS(X)                                                                           \
+    X(separation_passes, 2, 0, 16, "-", "throng: a fit to the paper's nearest distances",          \
+      "passes of the pair step that moves people apart who are closer than pair_distance")         \
+    X(pressure, 1, 0, 1, "-", TH_NGCL09 ": Fig. 3",                                                \
+      "1: packing is limited by pressure; 0: pair step only")                                      \
+    X(pair_distance, 1.33, 0, 2, "d_min",                                                          \
+      "throng: no holes; at 1.41 = 1 / sqrt(alpha) streams clot",                                  \
+      "people closer than this are moved apart; 0: no pair step")                                  \
+    X(tidy_passes, 5, 0, 16, "-", "throng: a tenth of the overlaps at no more cost",               \
+      "further passes for those who are still closer than about d_min")                            \
+    X(pair_substep, 0.1, 0.005, 1, "s", "throng: shorter ones bring nothing, docs/models/uic.md",  \
+      "longest piece of way between two passes of the pair step")                                  \
+    X(d_min, 0, 0, 2, "m", TH_NGCL09 ": eq. 4",                                                    \
+      "distance people do not fall below; 0: twice the radius of each")                            \
+    X(alpha, 0.5, 0.1, 1, "-", TH_NGCL09 ": eq. 4 has it <= 1; 0.5 is throng's fit",               \
+      "share of the densest packing of discs that a crowd reaches")                                \
+    X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",                \
+      "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made")   \
+    X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                   \
+      "of the pressure solve, as a share of the maximum density")                                  \
+    X(excess_time, 0.4, 0, 10, "s", "throng: in one step an overfull cell throws people about",    \
+      "in which pressure empties a cell to the limit; 0: in one step, as published")               \
+    X(reaction_time, 0.1, 0, 2, "s",                                                               \
+      "throng: at once, what a plan or a push says wrong is jerked at",                            \
+      "in which people take on the velocity that flow and plan ask for; 0: at once, as published") \
+    X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",   \
+      "speed that a flow bent by pressure makes up for")                                           \
+    X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                           \
+      "share of the speed by which people facing others step to the right (left if negative)")     \
+    X(lanes, 0, 0, 4, "-", "throng: crossing streams form stripes; 1 to 3 differ little",          \
+      "how strongly people step to the side where more want their way; 0: as published")           \
+    X(give_way, 1, 0, 1, "-", "throng: two packed crowds that meet at a corner stand for good",    \
+      "how far people who stand because wishes around them oppose each other leave the common "    \
       "flow and step to their right; 0: as published")
 
 // X(name, doc, {parameter, value}...)
 #define TH_UIC_PRESETS(X)                                                                     \
     X(narain2009, "the distances the paper reports, 1.25 d_min where dense", {"alpha", 0.45}, \
-      {"pair_distance", 1.25}, {"separation_passes", 3}, {"give_way", 0}, {"excess_time", 0}) \
+      {"pair_distance", 1.25}, {"separation_passes", 3}, {"give_way", 0}, {"excess_time", 0}, \
+      {"reaction_time", 0})                                                                   \
     X(packed, "denser and quicker: 4.7 people per m2 of radius 0.2 m instead of 3.6",         \
       {"alpha", 0.65}, {"pair_distance", 1.15}, {"separation_passes", 5}, {"tidy_passes", 16})
 
@@ -98,10 +102,8 @@ TH_FORMULA float th_uic_weight(float packing, float capacity) {
     return capacity > 1e-6f ? th_min(packing / capacity, 1.0f) : 1.0f;
 }
 
-// Share of what a cell holds beyond its capacity that pressure takes away in a step.
-TH_FORMULA float th_uic_excess_share(float dt, float excess_time) {
-    return dt < excess_time ? dt / excess_time : 1.0f;
-}
+// Share of what is done in `time` that is done in a step: of what a cell holds beyond its capacity, of a change of velocity.
+TH_FORMULA float th_uic_share_of_time(float dt, float time) { return dt < time ? dt / time : 1.0f; }
 
 // renorm of eq. 10 for one component of a face: `along` is that component, `across` the other.
 TH_FORMULA float th_uic_renorm(float along, float across, float limit) {
@@ -300,7 +302,8 @@ typedef struct th_uic {
     bool steps_aside;   // keep_side or lanes in a group
     bool any_pressure, has_foreign;
     float tolerance, speed_limit, pair_substep;
-    float ease; // share of a change of velocity that an agent that gives way takes in a step
+    float ease;  // share of a change of velocity that an agent that gives way takes in a step
+    float react; // and any agent
     float excess_share; // of what is packed beyond the limit, taken away in a step
     int tidy_passes;
     float one_person;  // area that the largest takes up [m2]
