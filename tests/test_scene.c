@@ -292,13 +292,54 @@ static void cuts(void **state) {
     th_scene_destroy(scene);
 }
 
+// The corner (x, y) of a plan turned by `angle`, with so many decimals.
+static int put_turned(char *text, size_t size, double angle, int decimals, double x, double y) {
+    return snprintf(text, size, "%.*f %.*f", decimals, x * cos(angle) - y * sin(angle), decimals,
+                    x * sin(angle) + y * cos(angle));
+}
+
+static size_t put_ring(char *text, size_t size, double angle, int decimals, const double box[4]) {
+    const int corners[][2] = {{0, 1}, {2, 1}, {2, 3}, {0, 3}, {0, 1}};
+    size_t at = (size_t)snprintf(text, size, "POLYGON((");
+    for (int k = 0; k < 5; ++k) {
+        at += (size_t)put_turned(text + at, size - at, angle, decimals, box[corners[k][0]],
+                                 box[corners[k][1]]);
+        at += (size_t)snprintf(text + at, size - at, k < 4 ? "," : "))");
+    }
+    return at;
+}
+
+// A room, a corridor beside it and a passage that joins both, drawn side by side at an angle with rounded coordinates: as two
+// shapes or as one. No slit is left where they touch.
+static void seams_are_closed(void **state) {
+    (void)state;
+    static const double boxes[][4] = {{0, 0, 10, 10}, {10, 4.4, 11, 5.6}, {11, -3, 14, 12}};
+    for (int k = 0; k < 4 * 12; ++k) {
+        int degrees = 1 + 7 * (k / 4), decimals = k % 2 ? 3 : 6;
+        double angle = degrees * 3.14159265358979 / 180.0;
+        char text[1500];
+        size_t at = (size_t)snprintf(text, sizeof text, "{\"levels\":[{\"walkable\":%s",
+                                     k % 4 < 2 ? "[\"" : "\"GEOMETRYCOLLECTION(");
+        for (int b = 0; b < 3; ++b) {
+            at += put_ring(text + at, sizeof text - at, angle, decimals, boxes[b]);
+            if (b < 2)
+                at += (size_t)snprintf(text + at, sizeof text - at, k % 4 < 2 ? "\",\"" : ",");
+        }
+        snprintf(text + at, sizeof text - at, "%s}]}", k % 4 < 2 ? "\"]" : ")\"");
+        th_scene *scene = scene_of(text);
+        if (scene->levels[0].walkable.ring_count != 1 || scene->wall_count != 12)
+            fail_msg("%d degrees, %d decimals: %d walls", degrees, decimals, scene->wall_count);
+        th_scene_destroy(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_lines),     cmocka_unit_test(everything),
         cmocka_unit_test(scripted_body), cmocka_unit_test(linked_files_and_origin),
         cmocka_unit_test(open_plane),    cmocka_unit_test(overrides_change_the_scene),
         cmocka_unit_test(contains),      cmocka_unit_test(scene_from_code),
-        cmocka_unit_test(cuts),
+        cmocka_unit_test(cuts),          cmocka_unit_test(seams_are_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

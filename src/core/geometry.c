@@ -317,6 +317,195 @@ bool th_geometry_tangled(th_geometry *g, GEOSGeometry *const *shapes, int count)
     return tangled;
 }
 
+// ---- seams
+// Coordinates are rounded: of two parts drawn side by side at an angle, one lies a hair off the other's edge, and their union
+// keeps a slit there, a wall that no picture shows. Parts that come so near are snapped together first.
+
+static const double SEAM = 0.001; // [m]
+enum { SEAM_ROUNDS = 3, SEAM_TESTS_MAX = 20000000 };
+
+typedef struct part_edge {
+    double ax, ay, bx, by;
+} part_edge;
+
+typedef struct part {
+    GEOSGeometry **shape;
+    part_edge *edges;
+    int count, capacity;
+    double low_x, low_y, high_x, high_y;
+} part;
+
+static bool add_ring_edges(th_geometry *g, const GEOSGeometry *ring, part *p) {
+    const GEOSCoordSequence *sequence = GEOSGeom_getCoordSeq_r(g->geos, ring);
+    unsigned size = 0;
+    if (!sequence || !GEOSCoordSeq_getSize_r(g->geos, sequence, &size)) return true;
+    if (!th_alloc_reserve(&g->arena->memory, &p->edges, &p->capacity, p->count + (int)size,
+                          sizeof *p->edges))
+        return false;
+    for (unsigned k = 0; k + 1 < size; ++k) {
+        part_edge *e = &p->edges[p->count++];
+        GEOSCoordSeq_getXY_r(g->geos, sequence, k, &e->ax, &e->ay);
+        GEOSCoordSeq_getXY_r(g->geos, sequence, k + 1, &e->bx, &e->by);
+    }
+    return true;
+}
+
+static bool add_part_edges(th_geometry *g, const GEOSGeometry *shape, part *p) {
+    if (GEOSGeomTypeId_r(g->geos, shape) == GEOS_POLYGON) {
+        bool good = add_ring_edges(g, GEOSGetExteriorRing_r(g->geos, shape), p);
+        int holes = GEOSGetNumInteriorRings_r(g->geos, shape);
+        for (int k = 0; good && k < holes; ++k)
+            good = add_ring_edges(g, GEOSGetInteriorRingN_r(g->geos, shape, k), p);
+        return good;
+    }
+    int count = GEOSGetNumGeometries_r(g->geos, shape);
+    bool many = GEOSGeomTypeId_r(g->geos, shape) > GEOS_POLYGON, good = true;
+    for (int k = 0; many && good && k < count; ++k)
+        good = add_part_edges(g, GEOSGetGeometryN_r(g->geos, shape, k), p);
+    return good;
+}
+
+static bool take_part(th_geometry *g, part *p) {
+    p->count = 0;
+    p->low_x = p->low_y = INFINITY;
+    p->high_x = p->high_y = -INFINITY;
+    if (!add_part_edges(g, *p->shape, p)) return false;
+    for (int k = 0; k < p->count; ++k) {
+        p->low_x = fmin(p->low_x, p->edges[k].ax);
+        p->low_y = fmin(p->low_y, p->edges[k].ay);
+        p->high_x = fmax(p->high_x, p->edges[k].ax);
+        p->high_y = fmax(p->high_y, p->edges[k].ay);
+    }
+    return true;
+}
+
+// 0 exactly for a point on an edge along an axis.
+static double distance2_of(const part_edge *e, double x, double y) {
+    double dx = e->bx - e->ax, dy = e->by - e->ay, length2 = dx * dx + dy * dy;
+    double along = (x - e->ax) * dx + (y - e->ay) * dy;
+    if (along > 0.0 && along < length2) {
+        double cross = (x - e->ax) * dy - (y - e->ay) * dx;
+        return cross * cross / length2;
+    }
+    double ex = x - (along > 0.0 ? e->bx : e->ax), ey = y - (along > 0.0 ? e->by : e->ay);
+    return ex * ex + ey * ey;
+}
+
+// Does a corner of `one` lie beside an edge of `other`, but not on it?
+static bool lies_beside(const part *one, const part *other, int64_t *tests) {
+    for (int k = 0; k<one->count && * tests> 0; ++k) {
+        double x = one->edges[k].ax, y = one->edges[k].ay, least = INFINITY;
+        if (x < other->low_x - SEAM || x > other->high_x + SEAM || y < other->low_y - SEAM ||
+            y > other->high_y + SEAM)
+            continue;
+        for (int m = 0; m < other->count; ++m)
+            least = fmin(least, distance2_of(&other->edges[m], x, y));
+        *tests -= other->count;
+        if (least > 0.0 && least <= SEAM * SEAM) return true;
+    }
+    return false;
+}
+
+static bool is_sound(th_geometry *g, const GEOSGeometry *shape) {
+    return shape && GEOSGeom_getDimensions_r(g->geos, shape) == 2 &&
+           GEOSisValid_r(g->geos, shape) == 1;
+}
+
+// Moves corners of `other` onto those of `one`, and gives each the other's corners along its edges. False: no memory.
+static bool snap(th_geometry *g, part *one, part *other, bool *changed) {
+    GEOSGeometry *b = GEOSSnap_r(g->geos, *other->shape, *one->shape, SEAM);
+    GEOSGeometry *a = b ? GEOSSnap_r(g->geos, *one->shape, b, SEAM) : NULL;
+    bool sound = is_sound(g, a) && is_sound(g, b);
+    GEOSGeometry *old_a = sound ? *one->shape : a, *old_b = sound ? *other->shape : b;
+    if (sound) {
+        *one->shape = a;
+        *other->shape = b;
+        *changed = true;
+    }
+    if (old_a) GEOSGeom_destroy_r(g->geos, old_a);
+    if (old_b) GEOSGeom_destroy_r(g->geos, old_b);
+    return !sound || (take_part(g, one) && take_part(g, other));
+}
+
+static int compare_parts(const void *left, const void *right) {
+    const part *a = left, *b = right;
+    if (a->low_x != b->low_x) return a->low_x < b->low_x ? -1 : 1;
+    return (a->shape > b->shape) - (a->shape < b->shape);
+}
+
+static bool snap_round(th_geometry *g, part *parts, int count, int64_t *tests, bool *changed) {
+    bool good = true;
+    for (int i = 0; i < count; ++i)
+        for (int k = i + 1; good && k < count && parts[k].low_x <= parts[i].high_x + SEAM; ++k) {
+            part *a = &parts[i], *b = &parts[k];
+            if (b->low_y > a->high_y + SEAM || a->low_y > b->high_y + SEAM) continue;
+            if (lies_beside(a, b, tests) || lies_beside(b, a, tests)) good = snap(g, a, b, changed);
+        }
+    return good;
+}
+
+bool th_geometry_close_seams(th_geometry *g, GEOSGeometry **shapes, int count, bool *changed) {
+    const th_memory *memory = &g->arena->memory;
+    *changed = false;
+    if (count < 2) return true;
+    part *parts = th_alloc(memory, (size_t)count, sizeof *parts);
+    if (!parts) return false;
+    memset(parts, 0, (size_t)count * sizeof *parts);
+    bool good = true, more = true;
+    int64_t tests = SEAM_TESTS_MAX;
+    for (int i = 0; i < count; ++i) {
+        parts[i].shape = &shapes[i];
+        good = good && take_part(g, &parts[i]);
+    }
+    if (good) qsort(parts, (size_t)count, sizeof *parts, compare_parts);
+    for (int k = 0; good && more && k < SEAM_ROUNDS; ++k) {
+        more = false;
+        good = snap_round(g, parts, count, &tests, &more);
+        *changed |= more;
+    }
+    for (int i = 0; i < count; ++i)
+        th_dealloc(memory, parts[i].edges, (size_t)parts[i].capacity, sizeof *parts[i].edges);
+    th_dealloc(memory, parts, (size_t)count, sizeof *parts);
+    return good;
+}
+
+static int count_polygons(th_geometry *g, const GEOSGeometry *shape, GEOSGeometry **copies,
+                          int at) {
+    if (GEOSGeomTypeId_r(g->geos, shape) == GEOS_POLYGON) {
+        if (copies) copies[at] = GEOSGeom_clone_r(g->geos, shape);
+        return at + 1;
+    }
+    int count = GEOSGetNumGeometries_r(g->geos, shape);
+    bool many = GEOSGeomTypeId_r(g->geos, shape) > GEOS_POLYGON;
+    for (int k = 0; many && k < count; ++k)
+        at = count_polygons(g, GEOSGetGeometryN_r(g->geos, shape, k), copies, at);
+    return at;
+}
+
+// Closes the seams between the polygons of a shape; false: no memory.
+static bool without_seams(th_geometry *g, GEOSGeometry **shape) {
+    const th_memory *memory = &g->arena->memory;
+    int count = count_polygons(g, *shape, NULL, 0);
+    if (count < 2) return true;
+    GEOSGeometry **parts = th_alloc(memory, (size_t)count, sizeof *parts), *whole = NULL;
+    if (!parts) return false;
+    count_polygons(g, *shape, parts, 0);
+    bool good = true, changed = false;
+    for (int i = 0; i < count; ++i) good = good && parts[i];
+    good = good && th_geometry_close_seams(g, parts, count, &changed);
+    if (good && changed)
+        whole = GEOSGeom_createCollection_r(g->geos, GEOS_GEOMETRYCOLLECTION, parts,
+                                            (unsigned)count); // owns them
+    for (int i = 0; !whole && i < count; ++i)
+        if (parts[i]) GEOSGeom_destroy_r(g->geos, parts[i]);
+    th_dealloc(memory, parts, (size_t)count, sizeof *parts);
+    if (whole) {
+        GEOSGeom_destroy_r(g->geos, *shape);
+        *shape = whole;
+    }
+    return good && (whole || !changed);
+}
+
 static bool check_tangle(th_geometry *g, GEOSGeometry *shape, const char *path, th_error *error) {
     if (!th_geometry_tangled(g, &shape, 1)) return true;
     th_fail(error, TH_BAD_SCENE, path, "the lines cross each other more than %d times",
@@ -333,8 +522,11 @@ GEOSGeometry *th_geometry_parse(th_geometry *g, const th_shape *shape, bool line
     GEOSGeometry *merged = NULL;
     if (check_parts(g, parsed, lines, path, error) &&
         (lines || check_polygons(g, parsed, path, error)) && check_tangle(g, parsed, path, error)) {
-        merged = GEOSUnaryUnion_r(g->geos, parsed);
-        if (!merged || GEOSisEmpty_r(g->geos, merged)) {
+        bool joins = lines || without_seams(g, &parsed);
+        merged = joins ? GEOSUnaryUnion_r(g->geos, parsed) : NULL;
+        if (!joins) {
+            th_fail(error, TH_NO_MEMORY, path, "no memory for the shape");
+        } else if (!merged || GEOSisEmpty_r(g->geos, merged)) {
             th_fail(error, TH_BAD_SCENE, path, "the shape is empty");
             if (merged) GEOSGeom_destroy_r(g->geos, merged);
             merged = NULL;

@@ -86,6 +86,24 @@ static GEOSGeometry *union_of_apart(th_compiler *c, GEOSGeometry **parts, int co
     return result;
 }
 
+// Copies of areas without seams between them; NULL: there are none.
+static GEOSGeometry **copies_without_seams(th_compiler *c, GEOSGeometry **parts, int count) {
+    GEOSContextHandle_t geos = c->geometry.geos;
+    if (count < 2 || GEOSGeom_getDimensions_r(geos, parts[0]) != 2) return NULL;
+    GEOSGeometry **copies = th_arena_alloc(&c->work, (size_t)count, sizeof *copies);
+    bool good = copies != NULL, changed = false;
+    int made = 0;
+    for (; good && made < count; made += good) {
+        copies[made] = GEOSGeom_clone_r(geos, parts[made]);
+        good = copies[made] != NULL;
+    }
+    good = good && th_geometry_close_seams(&c->geometry, copies, count, &changed);
+    if (good && changed) return copies;
+    for (int i = 0; i < made; ++i) GEOSGeom_destroy_r(geos, copies[i]);
+    if (!good) th_no_memory(c);
+    return NULL;
+}
+
 // Union of several shapes; NULL when there are none. The caller destroys it.
 static GEOSGeometry *union_of(th_compiler *c, GEOSGeometry **parts, int count) {
     if (count == 0) return NULL;
@@ -94,8 +112,12 @@ static GEOSGeometry *union_of(th_compiler *c, GEOSGeometry **parts, int count) {
                TH_CROSSING_MAX);
         return NULL;
     }
+    GEOSGeometry **copies = copies_without_seams(c, parts, count);
+    if (c->result != TH_OK) return NULL;
+    if (copies) parts = copies;
     GEOSGeometry *merged = count < APART_FROM ? NULL : union_of_apart(c, parts, count);
     if (!merged) merged = unite(c, parts, NULL, count);
+    for (int i = 0; copies && i < count; ++i) GEOSGeom_destroy_r(c->geometry.geos, copies[i]);
     if (!merged && c->result == TH_OK)
         th_bad(c, "the shapes cannot be joined: %.200s", c->geometry.message);
     return merged;
