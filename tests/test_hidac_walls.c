@@ -202,6 +202,45 @@ static void walls_have_priority_over_people(void **state) {
     assert_near(set_aside(0.22, 0), 0, 1e-4);
 }
 
+static void write_two(th_world *world, const char *name, float first, float second) {
+    int field = th_world_field(world, name);
+    assert_true(field >= 0);
+    float *view = th_world_map(world, field, TH_ACCESS_WRITE);
+    view[0] = first;
+    view[1] = second;
+    th_world_unmap(world, field);
+}
+
+// Two that were shoved onto the line of an exit of others, and face outward: each would turn past the other over the line. They
+// turn back to their own ways.
+static void no_agent_stays_at_an_exit_of_others(void **state) {
+    (void)state;
+    static const float heights[] = {6.19f, 7.0f, 7.8f, 9.4f};
+    static const double steps[] = {0.05, 0.0625, 0.1};
+    for (int k = 0; k < 4 * 3; ++k) {
+        th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 16, 16]}}],
+            "exits": [{"id": "east", "line": [[16, 6], [16, 10]]},
+                {"id": "north", "line": [[6, 16], [10, 16]]}, {"id": "south", "line": [[6, 0], [10, 0]]}],
+            "groups": [{"id": "n", "positions": [[14, 6]], "to": "north", "plan": "field", "move": "hidac"},
+                {"id": "s", "positions": [[14, 7]], "to": "south", "plan": "field", "move": "hidac"}]}));
+        th_world_def def = th_world_def_default();
+        def.threads = 1;
+        def.step = steps[k / 4];
+        th_world *world = NULL;
+        assert_int_equal(th_world_create(scene, &def, &world, NULL), TH_OK);
+        th_world_step(world, 1);
+        write_two(world, "position_x", 15.95f - (float)scene->origin.x,
+                  15.998f - (float)scene->origin.x);
+        write_two(world, "position_y", heights[k % 4] - (float)scene->origin.y,
+                  heights[k % 4] + 0.4f - (float)scene->origin.y);
+        write_two(world, "hidac.heading_x", 1, 1);
+        write_two(world, "hidac.heading_y", 0, 0);
+        run_to_end(world, 40);
+        if (th_world_statistics(world).left != 2) fail_msg("crowd %d: some stay", k);
+        end(scene, world);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walls_do_not_turn_people_back),
@@ -209,6 +248,7 @@ int main(void) {
         cmocka_unit_test(people_behind_a_wall_are_not_seen),
         cmocka_unit_test(agents_in_panic_pass_each_other_at_a_wall),
         cmocka_unit_test(no_agent_stays_in_a_corner),
+        cmocka_unit_test(no_agent_stays_at_an_exit_of_others),
         cmocka_unit_test(no_agent_walks_on_into_a_wall),
         cmocka_unit_test(no_agent_leans_into_a_wall_for_good),
         cmocka_unit_test(walls_have_priority_over_people),

@@ -12,6 +12,8 @@
 static const float TH_WALL_GAP =
     0.001f; // an agent stopped by a wall or an exit stays this far off [m]
 
+static const float TH_EXIT_NEAR = 0.1f; // [m] nearer agents walk up to it
+
 TH_BOTH static inline bool th_wants_goal(const th_world *world, uint32_t i, int goal) {
     const th_agents *agents = &world->agents;
     const th_group *group = &world->scene->groups[agents->group[i]];
@@ -21,6 +23,28 @@ TH_BOTH static inline bool th_wants_goal(const th_world *world, uint32_t i, int 
     for (int g = 0; g < target->goal_count; ++g)
         if (target->goals[g] == goal) return true;
     return false;
+}
+
+// Is an agent at p, near the line of an exit that is closed to it? *outward points over the line. `g`: the goal to begin with;
+// returns the goal after the one found, -1: none.
+TH_BOTH static inline int th_next_foreign_exit(const th_world *world, uint32_t i, int g, th_vec2 p,
+                                               th_vec2 *outward) {
+    const th_scene *scene = world->scene;
+    int level = (int)world->agents.level[i];
+    if (!th_goals_maybe_near(scene, level, p, p)) return -1;
+    for (; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || goal->line.level != level ||
+            th_segment_distance2(p, goal->line.a, goal->line.b) > TH_EXIT_NEAR * TH_EXIT_NEAR ||
+            th_wants_goal(world, i, g))
+            continue;
+        th_vec2 normal = th_perp_left(th_unit(th_sub(goal->line.b, goal->line.a)));
+        float side = th_dot(th_sub(p, goal->line.a), normal);
+        *outward = th_scale(side > 0.0f ? -1.0f : 1.0f, normal);
+        th_vec2 beyond = th_add(p, th_scale(fabsf(side) + 0.05f, *outward));
+        if (!th_walkable(scene, level, beyond)) return g + 1;
+    }
+    return -1;
 }
 
 // Where the path p -> q would come closer than TH_WALL_GAP to the exit's line or cross it, from the side p

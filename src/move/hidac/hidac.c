@@ -36,6 +36,7 @@ static void tell_others(const th_world *world, const th_walls *walls, th_hidac_v
         if (j == i->self || a->level[j] != i->level || th_gone(a->phase[j])) continue;
         th_hidac_view one = *i;
         if (walls->count > 0) th_hidac_touch_walls(walls, &one);
+        th_hidac_leave_exits(world, &one);
         th_hidac_see(world, walls, &one, j);
         th_vec2 turn = th_scale(i->params->others_weight, one.avoid_people);
         if (th_length2(turn) > 0.0f)

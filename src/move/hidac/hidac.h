@@ -6,6 +6,7 @@
 #include "formula/math.h"
 #include "formula/random.h"
 #include "move/hidac/view.h"
+#include "state/exits.h"
 
 // (4) to (6): the part of a unit direction that leads past something at d; (d x v) x d is |d|^2 times it. (0, 0) where
 // d is along v.
@@ -228,6 +229,16 @@ TH_FORMULA bool th_hidac_leans_astray(const th_hidac_view *i, th_vec2 away, floa
     return th_det(i->heading, away) * th_det(i->wish, away) < 0.0f;
 }
 
+// At the line of an exit that is closed to it no agent turns outward while its wish leads inward. Walls (5) are not seen there,
+// and two agents that met at the line would each turn past the other over it for good.
+TH_BOTH static inline void th_hidac_leave_exits(const th_world *world, th_hidac_view *i) {
+    th_vec2 outward;
+    for (int g = th_next_foreign_exit(world, i->self, 0, i->p, &outward); g >= 0;
+         g = th_next_foreign_exit(world, i->self, g, i->p, &outward))
+        if (th_dot(i->heading, outward) > 0.0f && th_dot(i->wish, outward) < 0.0f)
+            i->heading = i->along_walls = i->wish;
+}
+
 // (11): walls and obstacles that the body touches; both are edges here, and the nearest point of an edge gives the same
 // vectors. Past oncoming people one turns along the walls: where two agents that meet at a wall kept their directions,
 // each would turn past the other into the wall for good.
@@ -342,6 +353,7 @@ TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_wall
                                             th_hidac_view *i) {
     float touch = i->radius + world->max_radius + th_max(i->space, TH_HIDAC_LEANS);
     if (walls->count > 0) th_hidac_touch_walls(walls, i);
+    th_hidac_leave_exits(world, i);
     th_hidac_see_people(world, walls, i, touch);
     if (world->scene->link_count > 0) {
         uint32_t found[16];
