@@ -500,13 +500,31 @@ static void full_disk(void **state) {
     assert_int_not_equal(access(link, F_OK), 0); // nothing left behind
 }
 
+// A run that ends while people are still to come blames none of those that came: all are out.
+static void people_to_come(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"room", "walkable":{"rect":[0,0,8,6]}}],
+        "exits":[{"id":"out", "line":[[8,2],[8,4]]}],
+        "groups":[{"id":"late", "area":{"rect":[1,1,6,5]}, "source":{"timetable":[[0,5],[60,7]]}, "to":"out"}]}));
+    th_ensemble ensemble;
+    th_ensemble_init(&ensemble);
+    add_run(&ensemble, scene, 1, 300, NULL);
+    th_findings *findings;
+    assert_int_equal(th_run_findings(th_scene_view_of(scene), &ensemble, NULL, &findings, NULL),
+                     TH_OK);
+    assert_true(found(findings, "before 7 people whom its sources announce had come"));
+    assert_false(found(findings, "had not got out"));
+    th_findings_destroy(findings);
+    th_ensemble_release(&ensemble);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_three_runs),
-        cmocka_unit_test(people_that_cannot_leave),
-        cmocka_unit_test(people_that_fell),
-        cmocka_unit_test(odd_fields),
-        cmocka_unit_test(full_disk),
+        cmocka_unit_test(tables_of_three_runs), cmocka_unit_test(people_that_cannot_leave),
+        cmocka_unit_test(people_to_come),       cmocka_unit_test(people_that_fell),
+        cmocka_unit_test(odd_fields),           cmocka_unit_test(full_disk),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -352,7 +352,7 @@ static void find_ends(const finder *f) {
     for (int r = 0; r < ensemble->run_count; ++r) {
         const th_run_summary *run = &ensemble->runs[r];
         interrupted += run->interrupted;
-        if (run->done || run->interrupted || !until_empty) continue;
+        if (run->done || run->interrupted || !until_empty || run->inside == 0) continue;
         unfinished++;
         longest = fmax(longest, run->time);
         if (run->inside <= most_inside) continue;
