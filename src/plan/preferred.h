@@ -132,7 +132,7 @@ TH_FORMULA int th_plan_walking(const th_planner *planner, int i, bool straight) 
 }
 
 // Writes one person's preferred velocity; 1 when the goal cannot be reached.
-TH_BOTH static inline int th_plan_person(const th_planner *planner, int i, bool straight) {
+TH_FORMULA int th_plan_person(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     uint32_t phase = agents->phase[i];
