@@ -128,7 +128,7 @@ static th_scene *rows_before_shops(const double *distances, double step, const c
     return scene;
 }
 
-// How many of each row something has happened to.
+// Counts the agents of each row that have stopped or come.
 static void count_rows(const th_scene *scene, double seconds, uint64_t seed, int *happened) {
     th_world *world = world_of(scene, 1, seed);
     th_world_step(world, (int)(seconds / scene->run.step + 0.5));

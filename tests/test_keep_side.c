@@ -313,7 +313,7 @@ static th_vec2 filtered(th_world *world, float x, float y, float angle, float ke
     return th_v(agents->preferred_x[0], agents->preferred_y[0]);
 }
 
-// Only the direction is the field's, as far as the group, the place and the cells say.
+// Only the direction comes from the field, by group, place and cells.
 static void mixture(void **state) {
     (void)state;
     th_scene *scene = corridor(straight, "\"width\": 4", TH_JSON([[4, -2], [4, 0]]), "");
@@ -372,8 +372,8 @@ static void let_go(void **state) {
 
 // ---- people
 
-// How far to the left of the middle the two streams of a corridor walk in the mean [m], seen along the line; every
-// agent must arrive.
+// The mean distance of the two streams of a corridor to the left of the middle [m], seen along the line; every agent
+// must arrive.
 static void streams(turned t, const char *strip, const char *walls, uint64_t seed,
                     double aside[2]) {
     th_scene *scene = corridor(t, strip, walls, "");

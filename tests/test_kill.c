@@ -248,7 +248,7 @@ static int frames_told(int out, int wanted) {
     return told;
 }
 
-// After a number of frames drawn by chance; where in the writer's work the kill then hits is up to the machine.
+// Kills after a random number of frames; the machine decides at which point of the writer's work.
 static void killed_at_random_moments(void **state) {
     // Frames that a kill may lose: those in the recorder's queue and those of a transaction.
     enum { KILLS = 20, MOST = 80, LOST = 4 + 10 };

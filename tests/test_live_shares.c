@@ -230,7 +230,7 @@ static void a_name_of_two_models_is_refused(void **state) {
     th_scene_destroy(scene);
 }
 
-// Set in a world that has not stepped, the value acts as the scene's own does, or it is refused.
+// Set in a world before its first step, the value acts like the scene's own, or it is refused.
 static void check_param(th_scene *usual, uint64_t before, const th_model *model,
                         const th_param_info *info, double value, bool *acts) {
     th_scene *given = busy_scene(model, info, value);

@@ -90,7 +90,7 @@ static void same_on_line(void **state) {
     assert_int_equal(whole(json_object_get(summary, "people"), "count"), 150);
     json_decref(summary);
     free(text);
-    // Nothing asked for: the ground the recording knows.
+    // Without areas or lines: the recording's own ground.
     assert_code(throng(p, "measure run/trajectory.sqlite --every 50"), 0);
     assert_holds(p->last.out, "everywhere, 140 m2, 5 moments");
     assert_true(program_has(p, "measured/measured_areas.png"));
@@ -191,7 +191,7 @@ static void walls(void **state) {
     assert_null(strstr(p->last.out, "endless"));
 }
 
-// Fewer frames than an acceleration or a jerk takes.
+// Too few frames for an acceleration or a jerk.
 static void few_frames(void **state) {
     program *p = *state;
     char path[256], text[200] = "# framerate: 10\n";

@@ -76,7 +76,7 @@ static void any_window_gives_every_frame(void **state) {
     }
 }
 
-// Frames outside are not shown, but tell velocities.
+// Frames outside the range are not shown, but used for velocities.
 static void range(void **state) {
     (void)state;
     write_parabola();

@@ -215,8 +215,8 @@ static int put_lattice(th_map *map, th_map_work *work, double density, double an
     return count;
 }
 
-// A regular crowd of 4 /m2 at many angles and offsets: how far single cells are off away from walls, and
-// whether those at walls are off on average.
+// A regular crowd of 4 /m2 at many angles and offsets: the error of single cells away from walls, and the mean error of
+// those at walls.
 static void density_of_a_lattice(void **state) {
     (void)state;
     enum { CROWD_COUNT = 60 };

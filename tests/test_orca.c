@@ -343,7 +343,7 @@ static void limit_comes_before_lines(void **state) {
     assert_true(v.x + v.y >= 1.2f - 1e-4f);
 }
 
-// Touched walls and corners let no agent further in.
+// Walls and corners that an agent touches let it no further in.
 static void touched_walls_hold(void **state) {
     (void)state;
     th_orca_line line;
@@ -431,7 +431,7 @@ static th_world *two_people(const char *move, const char *others, th_vec2 a, th_
 
 static const th_vec2 NO_ONE = {2e6f, 0};
 
-// An agent that does not react leaves all of the avoidance to the other.
+// Of two agents one that does not react leaves all of the avoidance to the other.
 static void scripted_people_are_avoided_wholly(void **state) {
     (void)state;
     th_scene *scene;

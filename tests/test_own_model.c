@@ -242,7 +242,7 @@ static void mixes_and_threads(void **state) {
     th_scene_destroy(scene);
 }
 
-// The plan that gives back what it is shown, and the built-in one, are the same run.
+// A plan that returns the engine's own preferred velocity gives the run of the built-in plan.
 static void plan_and_filter(void **state) {
     (void)state;
     th_scene *own = room(TH_JSON("plan": "same"), TH_JSON("filter": "slower"));
@@ -523,7 +523,7 @@ static void bad_lists(void **state) {
                                      "alone");
 }
 
-// Scenes that get it wrong are told as for the built-in models.
+// Errors of scenes are reported as for the built-in models.
 static void scene_error(const char *move, const char *message) {
     char json[600];
     snprintf(json, sizeof json,

@@ -36,7 +36,7 @@ static void parameters_are_the_published_ones_and_begin_with_contact(void **stat
     assert_true(p.iterations == 6.0f && p.stabilisation == 1.0f && p.averaging == 1.2f);
     assert_true(p.momentum == 0.0f && p.side_bias == 0.0f && p.sidestep == 0.0f && p.ease == 0.0f &&
                 p.follow_walls == 0.0f);
-    // Six iterations amount to the whole: (1 - k')^6 = 1 - k.
+    // Six iterations have the full effect: (1 - k')^6 = 1 - k.
     float each = th_pbd_stiffness_each(0.24f, 6);
     assert_true(fabs(pow(1.0 - (double)each, 6.0) - 0.76) < 1e-6);
 }
@@ -122,7 +122,7 @@ static void avoidance_falls_with_the_time_to_collision(void **state) {
     }
 }
 
-// The quick question, asked of displacements, has the answer of the whole one, from any side.
+// The quick test on displacements agrees with the full one, from any side.
 static void both_ask_the_same_of_a_meeting(void **state) {
     (void)state;
     const float h = 1.0f / 48.0f;

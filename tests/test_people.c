@@ -109,7 +109,7 @@ static void people_close_up_to_rivals(void **state) {
     assert_near(th_people_closeness(&stands, 1, 100), 2, 1e-4);
 }
 
-// The deviation counts the more the slower people are, and not at all where there is no room or no neighbour.
+// The deviation grows as people slow down, and is zero without room or without a neighbour.
 static void followers_are_unsteady(void **state) {
     (void)state;
     th_people_params p = defaults();
@@ -140,8 +140,8 @@ static void followers_are_unsteady(void **state) {
     }
 }
 
-// Of two converging agents exactly one gives way, wherever they stand.
-// Whom the device leaves out really allows as much in every direction, or they could not be left out; and it is many.
+// Of two converging agents exactly one gives way, wherever they stand. Neighbours that the sieve leaves out allow the
+// full speed in every direction, and they are many.
 static void agents_left_out_would_not_matter(void **state) {
     (void)state;
     th_people_params p = defaults();
@@ -179,8 +179,8 @@ static void exactly_one_of_two_goes_first(void **state) {
     assert_false(th_people_goes_first(th_v(1, 0), 0.0f, -0.5f, th_v(1, 0), 2, 1));
 }
 
-// Past the end of a wall that is nearer than shoulders want, as fast as there is room for a body that turns them; where
-// there is not even that, not at all.
+// Past the end of a wall nearer than the shoulders need, the speed follows the room of a body that turns them; without
+// that room it is zero.
 static void shoulders_turn_at_the_end_of_a_wall(void **state) {
     (void)state;
     const th_people_params p = defaults();
@@ -421,7 +421,7 @@ static void waiting_people_are_not_shoved_about(void **state) {
     assert_true(sum < 8 * 0.6f);
 }
 
-// No agent has the velocity wished for at once: of what is missing 1 - e^(-t / relaxation_time) is made up.
+// Velocities relax towards the wanted one: in t an agent makes up 1 - e^(-t / relaxation_time) of the difference.
 static void velocity_follows_the_wish_in_time(void **state) {
     (void)state;
     th_world *world = people_of(

@@ -94,7 +94,7 @@ static void values(void **state) {
     th_scene_destroy(scene);
 }
 
-// The same greys however the file says it: grey, colours, with and without transparency, a palette. And as an array.
+// The same greys in every kind of file: grey, colours, with and without transparency, a palette. And as an array.
 static void kinds_of_files(void **state) {
     (void)state;
     static const uint8_t levels[] = {0, 40, 200, 255};

@@ -134,7 +134,7 @@ static void open_plane_with_obstacle(void **state) {
     release(&c);
 }
 
-// Denser than chance can do (0.547): the lattice steps in, and what does not fit is counted.
+// Denser than random placing allows (0.547): the lattice takes over, and people that do not fit are counted.
 static void jammed(void **state) {
     (void)state;
     static const char json[] =

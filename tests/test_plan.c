@@ -245,7 +245,7 @@ static void unreachable_goals_are_named(void **state) {
     hand_destroy(hand);
 }
 
-// A door shut at the start is no reason to refuse a scene: it may open.
+// A scene with a door shut at the start is accepted: the door may open.
 static void shut_doors_may_open(void **state) {
     (void)state;
     hand_scene *hand = hand_create();

@@ -95,7 +95,7 @@ static void people_spread_over_an_exit(void **state) {
     finish(&r);
 }
 
-// On an exit's line one goes on out; beyond another agent's exit, back in.
+// On the line of its exit an agent goes on out; beyond another agent's exit, back in.
 static void on_and_beyond_exits(void **state) {
     (void)state;
     run r = begin(TH_JSON(

@@ -77,7 +77,7 @@ static uint64_t hash_of_door(const char *move) {
     return hash;
 }
 
-// Names of parameters mean nothing to the engine.
+// The engine attaches no meaning to the names of parameters.
 static void names_are_free(void **state) {
     (void)state;
     th_error error = {0};

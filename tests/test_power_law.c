@@ -42,7 +42,7 @@ static void force_is_minus_the_gradient_of_the_energy(void **state) {
         double vx = 4 * (double)th_uniform(r.v[2]) - 2, vy = 4 * (double)th_uniform(r.v[3]) - 2;
         const double l = 0.4, h = 1e-6;
         double t = meeting_time(x, y, vx, vy, l);
-        // Not where they touch already, nor where they just miss each other: there the gradient has no bound.
+        // Excludes touching agents and near misses, where the gradient has no bound.
         double miss = fabs(x * vy - y * vx) / hypot(vx, vy);
         if (hypot(x, y) < 0.6 || t < 0.2 || miss > 0.35) continue;
         double fx = (energy(x - h, y, vx, vy, l) - energy(x + h, y, vx, vy, l)) / (2 * h);
