@@ -77,6 +77,11 @@ wasm: build ## the engine for pages without a server: studio/dist/app.html, and 
 	cd studio && node build.mjs --engine
 	@$(call cmake,release,build) --target throng
 
+.PHONY: wheel
+wheel: build ## a Python wheel that carries its libraries, in build/wheel
+	@tools/install-deps --ci --package
+	tools/wheel
+
 .PHONY: package
 package: deps ## Debian packages and the source archive, in build/package
 	@tools/install-deps --package

@@ -11,7 +11,8 @@ typedef struct bench_settings {
     long long agents, threads, seed;
     double step, limit, wall;
     th_text_list params, plugins, overrides;
-    bool json, behaviour, full, record, uic, continuum, quality, judge, own_model, studio, quiet;
+    bool json, behaviour, full, record, uic, continuum, quality, judge, own_model, studio, frame,
+        quiet;
 } bench_settings;
 
 // The result of a measurement as an exit code.
@@ -190,6 +191,16 @@ static int run_own_model(const th_command *command, const bench_settings *s) {
     return conclude(command, th_bench_own_model(&def, &error), &error);
 }
 
+static int run_frame(const th_command *command, const bench_settings *s) {
+    if (s->scene || s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0 || s->agents > 0 || s->threads > 1) {
+        th_complain(command, "--frame is a table of its own, on one thread; it takes --csv");
+        return TH_EXIT_USAGE;
+    }
+    th_error error = {0};
+    return conclude(command, th_bench_frame(s->csv, &error), &error);
+}
+
 static int run_scaling(const th_command *command, const bench_settings *s) {
     const th_bench_scaling_def def = {.scene = s->scene ? s->scene : "block",
                                       .model = s->model,
@@ -274,6 +285,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          1e6},
         {"own-model", TH_OPTION_FLAG, &s.own_model, NULL,
          "ORCA built in against ORCA as a function of one person", 0, 0},
+        {"frame", TH_OPTION_FLAG, &s.frame, NULL,
+         "a game's frame: 1000 people in a town, doors and walls that change", 0, 0},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
          "cost per person of uic and orca, or --model, from 1000 people to 4 million: table, plot",
          0, 0},
@@ -298,7 +311,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     int code = th_load_plugins(&s.plugins);
     if (code != TH_EXIT_OK) return code;
     if (s.compare && (s.json || s.record || s.continuum || s.uic || s.quality || s.judge ||
-                      s.own_model || s.scaling || s.cells)) {
+                      s.own_model || s.frame || s.scaling || s.cells)) {
         th_complain(command, "--compare is for the table and for one measurement, and prints its "
                              "ratios below each row; leave out --json and the other tables");
         return TH_EXIT_USAGE;
@@ -308,6 +321,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (s.uic || s.quality) return run_uic(command, &s);
     if (s.judge) return run_judge(command, &s);
     if (s.own_model) return run_own_model(command, &s);
+    if (s.frame) return run_frame(command, &s);
     if (s.scaling) return run_scaling(command, &s);
     if (s.cells) return run_cells(command, &s);
 #ifdef TH_STUDIO

@@ -22,9 +22,9 @@
 extern char **environ;
 
 typedef struct studio_options {
-    long long port, threads, seed;
-    const char *listen, *device, *unit;
-    double fps;
+    long long port, threads, seed, room;
+    const char *listen, *device, *unit, *snapshot;
+    double fps, replan;
     bool no_browser, paused, allow_links;
     th_text_list plugins, overrides;
 } studio_options;
@@ -156,15 +156,28 @@ static int serve(th_studio *studio, th_studio_server *server) {
     return TH_EXIT_OK;
 }
 
+// The world on show goes on from a moment that a program kept.
+static th_result restore(th_studio *studio, const char *path, th_error *error) {
+    size_t size;
+    char *bytes = th_file_content(path, &size, error);
+    if (!bytes) return error->code;
+    th_result result = th_world_restore(studio->plays[0].world, bytes, size, error);
+    if (result != TH_OK) snprintf(error->file, sizeof error->file, "%s", path);
+    free(bytes);
+    return result;
+}
+
 static th_result open_shown(th_studio *studio, const char *path, const studio_options *o,
                             bool recordings_only, th_error *error) {
     bool scene = path && !recordings_only && !is_folder(path) && is_scene(path);
     if (!path) return open_template(studio, TH_STUDIO_OPENING, error);
     if (!scene) return th_replay_open(studio, path, error);
     th_result result = open_scene(studio, path, o, error);
-    if (result != TH_OK || o->seed <= 0) return result;
-    studio->seed = (uint64_t)o->seed;
-    return th_play_restart(studio, error);
+    if (result == TH_OK && o->seed > 0) {
+        studio->seed = (uint64_t)o->seed;
+        result = th_play_restart(studio, error);
+    }
+    return result == TH_OK && o->snapshot ? restore(studio, o->snapshot, error) : result;
 }
 
 // The address is printed first: a large scene takes a while, and the page waits for it.
@@ -200,6 +213,8 @@ static int show(const th_command *command, const char *path, const studio_option
     if (!th_studio_init(&studio)) return TH_EXIT_FAILED;
     studio.backend = backend;
     studio.threads = (int)o->threads;
+    studio.replan = o->replan;
+    studio.room = (int)o->room;
     studio.allow_links = o->allow_links;
     studio.playing = !o->paused;
     studio.assumed = (th_trajectory_assumed){.fps = o->fps};
@@ -228,6 +243,12 @@ static int parse_and_show(const th_command *command, int argc, char **argv, bool
         {"device", TH_OPTION_TEXT, &o.device, "D", "cpu (default) or cuda", 0, 0},
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
+        {"snapshot", TH_OPTION_TEXT, &o.snapshot, "FILE",
+         "go on from a moment of SCENE that th_world_snapshot kept", 0, 0},
+        {"replan", TH_OPTION_REAL, &o.replan, "S",
+         "ways follow changed doors and walls within so many seconds (default 0: at once)", 0, 60},
+        {"room", TH_OPTION_INTEGER, &o.room, "N",
+         "most agents at once (default: what the scene brings)", 1, 2e8},
         TH_LINKS_OPTION(&o.allow_links),
         TH_PLUGIN_OPTION(&o.plugins),
     };
@@ -236,6 +257,10 @@ static int parse_and_show(const th_command *command, int argc, char **argv, bool
     const char *path = NULL;
     th_parse_result parsed = th_args_parse(command, options, count, argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    if (o.snapshot && (!path || is_folder(path) || !is_scene(path))) {
+        th_complain(command, "--snapshot is for a scene file");
+        return TH_EXIT_USAGE;
+    }
     return show(command, path, &o, recordings_only);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each public header compiles alone, in the languages of those who use it, and its functions are exported.
+"""Each public header compiles alone, in the languages of those who use it, and its functions are exported and called by tests.
 
 C99, C11 and C++11 with all warnings, by every compiler that is there; and, where clang is one of them, for Windows as
 a user of the DLLs, as the build of one, and as a user of the static libraries. SPDX-License-Identifier: Apache-2.0
@@ -81,6 +81,14 @@ def check_promises():
             faults.append(f"{function}: an object ends with _destroy, a file with _close, a text with th_free")
 
 
+def check_tested():
+    """Each function is called by a test in C, not only by a program that some test runs."""
+    calls = "\n".join(re.sub(r"//[^\n]*", "", test.read_text()) for test in sorted((ROOT / "tests").glob("*.[ch]")))
+    for function in functions:
+        if not re.search(rf"\b{function}\b", calls):
+            faults.append(f"{function}: no test in tests/*.c calls it")
+
+
 def check_windows():
     if not shutil.which("clang"):
         return
@@ -101,6 +109,7 @@ if len(functions) < 100 or len(set(functions)) != len(functions):
     faults.append(f"{len(functions)} public functions, {len(set(functions))} different ones: the headers read wrongly")
 check_plugin_layout()
 check_promises()
+check_tested()
 check_windows()
 print("\n".join(faults) or f"{len(HEADERS)} headers, {len(functions)} functions")
 sys.exit(bool(faults))

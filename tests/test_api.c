@@ -516,6 +516,35 @@ static void scenes_take_each_format_of_the_header(void **state) {
     }
 }
 
+// The rest of what has no test of its own.
+static void small_questions_are_answered(void **state) {
+    fixture *f = *state;
+    const th_scene_view *view = th_scene_view_of(f->scene);
+    static const th_stage stages[] = {TH_STAGE_BEHAVE, TH_STAGE_PLAN, TH_STAGE_FILTER,
+                                      TH_STAGE_MOVE};
+    for (int k = 0; k < 4; ++k)
+        assert_int_equal(th_models(NULL)[th_group_model(&view->groups[0], k)->model]->stage,
+                         stages[k]);
+    for (int k = 0; k < WRONG; ++k) assert_null(th_group_model(&view->groups[0], wrong[k]));
+    assert_null(th_group_model(&view->groups[0], 4));
+    const th_polygons *area = &view->measure_areas[0].area.shape;
+    assert_true(th_polygons_surround(area, (th_vec2){7, 1}));
+    assert_false(th_polygons_surround(area, (th_vec2){5, 1}));
+    assert_false(th_polygons_surround(area, (th_vec2){NAN, 1}));
+    for (int k = 0; k < TH_DECISIONS; ++k)
+        for (int other = 0; other < k; ++other)
+            assert_string_not_equal(th_decision_name((th_decision)(1 << k)),
+                                    th_decision_name((th_decision)(1 << other)));
+    assert_string_equal(th_decision_name((th_decision)0), "?");
+    assert_int_equal(th_world_profile(f->world).steps, 20);
+    th_world_reset_profile(f->world);
+    th_profile none = th_world_profile(f->world);
+    for (int s = 0; s < TH_STAGE_COUNT; ++s) assert_true(none.seconds[s] == 0);
+    th_world_step(f->world, 3);
+    assert_int_equal(th_world_profile(f->world).steps, 3);
+    assert_true(th_world_profile(f->world).seconds[TH_STAGE_MOVE] > 0);
+}
+
 static void versions_agree(void **state) {
     (void)state;
     char text[32];
@@ -545,6 +574,7 @@ int main(void) {
         cmocka_unit_test(programs_and_files_have_the_same_defaults),
         cmocka_unit_test(defaults_are_as_stated),
         cmocka_unit_test(scenes_take_each_format_of_the_header),
+        WITH_WORLD(small_questions_are_answered),
         cmocka_unit_test(versions_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

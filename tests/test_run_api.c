@@ -397,6 +397,64 @@ static void test_sweep_as_the_program(void **state) {
     th_runs_destroy(runs);
 }
 
+static th_runs_standing stand(const fixture *f) {
+    th_runs_standing standing = {0};
+    th_error error = {0};
+    th_result result = th_runs_stand(f->out, &standing, &error);
+    if (result != TH_OK) print_error("%s: %s\n", error.file, error.message);
+    assert_int_equal(result, TH_OK);
+    return standing;
+}
+
+// A folder made for a scheduler, looked at, executed by another process of the same definition, collected.
+static void test_prepared_looked_at_and_collected(void **state) {
+    fixture *f = *state;
+    th_error error = {0};
+    th_runs_standing standing = {0};
+    int count = 0;
+    assert_int_equal(th_runs_stand(f->out, &standing, &error), TH_NO_FILE);
+    assert_holds(error.message, "no run.json");
+    f->def.runs = 3;
+    f->def.max_time = 5;
+    f->def.watch = NULL; // it looks at the moments of executed runs
+    th_runs *alone = create(f);
+    assert_int_equal(th_runs_prepare(alone, &error), TH_BAD_ARGUMENT); // nothing to share
+    assert_string_equal(error.path, "shared");
+    assert_int_equal(th_runs_collect(alone, &error), TH_BAD_ARGUMENT);
+    assert_holds(error.message, "opened folder");
+    th_runs_destroy(alone);
+    assert_false(program_has(&f->p, "out"));
+
+    f->def.shared = true;
+    th_runs *maker = create(f);
+    assert_int_equal(th_runs_prepare(maker, &error), TH_OK);
+    th_runs_destroy(maker);
+    standing = stand(f);
+    assert_true(standing.shared && !standing.sweep && !standing.finished);
+    assert_int_equal(standing.runs, 3);
+    assert_int_equal(standing.done + standing.taken + standing.given_up, 0);
+    assert_true(isnan(standing.run_seconds) && standing.holder_count == 0);
+    th_runs_standing_destroy(&standing);
+    th_runs_standing_destroy(&standing); // once more is nothing
+
+    th_runs *early = open_again(f);
+    assert_int_equal(th_runs_collect(early, &error), TH_OK);
+    assert_int_equal(stand(f).done, 0);
+    th_runs_destroy(early);
+    th_runs *worker = create(f);
+    execute(worker, TH_RUNS_STATE_FINISHED);
+    th_runs_outcomes(worker, &count);
+    assert_int_equal(count, 3);
+    th_runs_destroy(worker);
+    standing = stand(f);
+    assert_true(standing.finished && standing.done == 3 && standing.left == 0);
+    th_runs_standing_destroy(&standing);
+    th_runs *reader = open_again(f);
+    assert_int_equal(th_runs_collect(reader, &error), TH_OK); // finished: nothing to do
+    assert_int_equal(th_runs_about(reader)->state, TH_RUNS_STATE_FINISHED);
+    th_runs_destroy(reader);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -409,6 +467,7 @@ int main(void) {
         TEST(test_interrupted_and_resumed),
         TEST(test_interrupted_by_a_signal),
         TEST(test_sweep_as_the_program),
+        TEST(test_prepared_looked_at_and_collected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,7 +258,7 @@ TH_API const th_scene_view *th_scene_view_of(const th_scene *scene);
 TH_API const void *th_scene_items(const th_scene *scene, const char *section, int *count);
 // Is the point inside the shape?
 TH_API bool th_polygons_surround(const th_polygons *shape, th_vec2 point);
-// The k-th of the group's models, by stage, behaviours as they are listed; NULL: it has no more.
+// The k-th of the group's models, by stage, behaviours as they are listed; NULL: there is none.
 TH_API const th_model_choice *th_group_model(const th_group *group, int k);
 // The target of an agent with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
 TH_API int th_group_target(const th_group *group, uint32_t leg);

@@ -53,6 +53,25 @@ bool core_add_record(PyObject *module);
 bool core_add_runs(PyObject *module);
 bool core_add_models(PyObject *module);
 bool core_add_vector(PyObject *module);
+// Methods of worlds that live.c has.
+#define CORE_LIVE(X) \
+    X(add_body)      \
+    X(move_body)     \
+    X(remove_body)   \
+    X(body)          \
+    X(send)          \
+    X(set_leg)       \
+    X(set_value)     \
+    X(near)          \
+    X(within)        \
+    X(ray)           \
+    X(path)          \
+    X(free_place)    \
+    X(crowd_at)      \
+    X(moods)
+#define X(name) PyObject *core_##name(PyObject *self, PyObject *arguments);
+CORE_LIVE(X)
+#undef X
 PyObject *core_picture(PyObject *module, PyObject *arguments);
 PyObject *core_nearest(PyObject *module, PyObject *arguments);
 #endif

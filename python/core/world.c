@@ -18,15 +18,15 @@ th_world *core_world(PyObject *object) {
 
 // ---- life
 
-// World(scene, from or None, threads, seed, step, end, max_agents, cuda); from: the world whose people go on here.
+// World(scene, from or None, threads, seed, step, end, max_agents, cuda, replan); from: the world whose people go on here.
 static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     PyObject *scene, *from;
     int threads, max_agents, cuda, lost = 0;
     unsigned long long seed;
-    double step, end;
+    double step, end, replan;
     (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "O!OiKddip", scene_type, &scene, &from, &threads, &seed, &step,
-                          &end, &max_agents, &cuda))
+    if (!PyArg_ParseTuple(arguments, "O!OiKddipd", scene_type, &scene, &from, &threads, &seed,
+                          &step, &end, &max_agents, &cuda, &replan))
         return NULL;
     th_world *before = from == Py_None ? NULL : core_world(from);
     if (from != Py_None && !before) return NULL;
@@ -36,6 +36,7 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywo
     def.step = step;
     def.end = end;
     def.max_agents = max_agents;
+    def.replan = replan;
     def.backend = cuda ? TH_BACKEND_CUDA : TH_BACKEND_CPU;
     th_world *world = NULL;
     th_error error = {0};
@@ -458,7 +459,10 @@ static PyMethodDef methods[] = {
     {"influences", influences, METH_VARARGS, NULL},
     {"snapshot", snapshot, METH_NOARGS, NULL},
     {"restore", restore, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+#define X(name) {#name, core_##name, METH_VARARGS, NULL},
+    CORE_LIVE(X)
+#undef X
+        {NULL, NULL, 0, NULL},
 };
 static PyType_Slot slots[] = {
     {Py_tp_new, (void *)create},

@@ -172,6 +172,24 @@ class ModelsByAddress(unittest.TestCase):
         self.assertLess(speeds[world["group"] == 0].max(), 1.0)
         self.assertGreater(speeds[world["group"] == 1].max(), 1.0)
 
+    @needs("numba")
+    def test_a_function_of_numba(self):
+        import numba
+        agents, velocities = numba.types.CPointer(numba.from_dtype(throng.AGENT)), numba.types.CPointer(numba.float32)
+
+        @numba.cfunc(numba.void(agents, velocities))
+        def half(agent, velocity):
+            preferred = numba.carray(agent, 1)[0].preferred
+            velocity[0], velocity[1] = numba.float32(0.5) * preferred.x, numba.float32(0.5) * preferred.y
+
+        @throng.model("py_half_of", parameters={})
+        def half_of(people):
+            return np.float32(0.5) * people.preferred
+        throng.model_at("at_numba", half)
+        hashes = {throng.World(mixed(name), threads=threads).step(40).hash()
+                  for name in ("at_numba", "py_half_of") for threads in (1, 3)}
+        self.assertEqual(len(hashes), 1)
+
     def test_all_models_are_listed(self):
         listed = {(one["stage"], one["name"]) for one in throng.models()}
         self.assertTrue({("move", "orca"), ("move", "py_gap"), ("filter", "action")} <= listed)

@@ -1,15 +1,21 @@
 """Runs, their folders, recordings, calibration, pages. SPDX-License-Identifier: Apache-2.0"""
+import functools
 import gzip
 import os
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
+import types
 import unittest
-import urllib.request
 
 import numpy as np
 import throng
 from support import DOOR, ROOM, ROOT, needs
+
+sys.path.append(str(ROOT / "tests"))
+from studio_client import Client, Server  # noqa: E402
 
 
 class Folder(unittest.TestCase):
@@ -199,15 +205,33 @@ class Pages(Folder):
         page.save(self.path("page.html"))
         self.assertGreater(os.path.getsize(self.path("page.html")), 100000)
 
-    def test_the_studio_opens_on_a_world(self):
-        world = throng.World(ROOM).step(30)
-        studio = throng.studio(world, browser=False)
-        try:
-            with urllib.request.urlopen(studio.address, timeout=60) as answer:
-                self.assertEqual(answer.status, 200)
-        finally:
-            studio.close()
-        self.assertIsNotNone(studio.process.returncode)
+    def test_the_studio_opens_on_a_world_as_it_stands(self):
+        for settings in ({}, {"replan": 1.0, "max_agents": 40}):
+            world = throng.World(ROOM, **settings).step(30)
+            world.add_wall([9, 1], [9, 3])
+            world.spawn([[8, 2], [8, 6]])
+            studio = throng.studio(world, browser=False, paused=True)
+            try:
+                port, token = re.search(r":(\d+)/\?token=(\w+)", studio.address).groups()
+                server = types.SimpleNamespace(port=int(port), token=token)
+                server.socket = functools.partial(Server.socket, server)
+                client = Client(server)
+                head, people = client.people()
+                client.close()
+                self.assertAlmostEqual(head["time"], world.time, places=5)
+                self.assertEqual(sorted(people), world.id.tolist())
+                shown = np.array([people[id][:2] for id in world.id.tolist()])
+                self.assertLess(float(np.abs(shown - world.position).max()), 0.01)
+            finally:
+                studio.close()
+            self.assertIsNotNone(studio.process.returncode)
+
+    def test_a_studio_that_cannot_begin_says_why(self):
+        @throng.model("only_here")
+        def only_here(people):
+            return people.preferred
+        with self.assertRaisesRegex(RuntimeError, "only_here"):
+            throng.studio(throng.World(throng.Scene(ROOM, set={"groups.0.move": "only_here"})), browser=False)
 
 
 if __name__ == "__main__":

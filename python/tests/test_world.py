@@ -199,6 +199,96 @@ class Worlds(unittest.TestCase):
         with self.assertRaises(ValueError):
             world.distances("cellar", [[0, 0]])
 
+    def test_bodies_moved_by_hand(self):
+        world = throng.World(ROOM)
+        tram = world.add_body([[-1, -2], [1, -2], [1, 2], [-1, 2]], position=[8, 4], velocity=[-0.5, 0])
+        robot, arm = world.add_body(position=[10, 1], radius=0.3), world.add_body([[-1, 0], [1, 0]], position=[10, 7], radius=0.1)
+        self.assertEqual([len(world.body(b).corners) for b in (tram, robot, arm)], [4, 12, 12])
+        for _ in range(10):
+            world.step()
+            self.assertEqual(len(world.within(world.body(tram).corners)), 0)
+        self.assertAlmostEqual(world.body(tram).position[0], 8 - 5 * world.step_length, places=4)
+        world.move_body(robot, [10, 1.5], spin=1.0)
+        moved = world.body(robot)
+        self.assertEqual((moved.position, moved.spin, moved.velocity), ((10.0, 1.5), 1.0, (0.0, 0.0)))
+        kept = world.snapshot()
+        after = world.step(10).hash()
+        world.restore(kept)
+        self.assertEqual(world.step(10).hash(), after)
+        world.remove_body(tram)
+        for wrong in (lambda: world.body(tram), lambda: world.move_body(99, [0, 0])):
+            with self.assertRaisesRegex(ValueError, "no body"):
+                wrong()
+        with self.assertRaises(throng.Error):
+            world.remove_body(tram)
+        with self.assertRaisesRegex(throng.Error, "convex"):
+            world.add_body([[0, 0], [2, 0], [0.1, 0.1], [0, 2]], position=[9, 4])
+        with self.assertRaises(throng.Error):
+            world.add_body(position=[float("nan"), 0], radius=0.3)
+
+    def test_orders_to_one_agent(self):
+        world = throng.World(ROOM, replan=1.0)
+        world.send(world.id[0], [2, 7])
+        world.set_value(world.id[1], "speed", 0.4)
+        world.run(12)
+        self.assertLess(float(np.hypot(*(world.position[world.id == 1][0] - [2, 7]))), 0.6)
+        self.assertEqual(throng.PHASES[world["phase"][world.id == 1][0]], "arrived")
+        world.set_leg(1, 0)
+        world.run(30)
+        self.assertFalse(world.alive(1))
+        for wrong in (lambda: world.send(1, [0, 0]), lambda: world.set_leg(2, 5), lambda: world.set_value(1, "speed", 1)):
+            with self.assertRaises(throng.Error):
+                wrong()
+        with self.assertRaises(KeyError):
+            world.set_value(2, "sped", 1)
+        with self.assertRaises(throng.Error):
+            throng.World(ROOM, replan=-1.0)
+
+    def test_ways_follow_a_shut_door_within_the_time(self):
+        scene = throng.Scene(ROOM).changed({"groups.0.plan": "field"})
+        for replan, later in ((0.0, False), (1.0, True)):
+            world = throng.World(scene, replan=replan).step(2)
+            world.set_door("middle", False)
+            world.step()
+            self.assertEqual(bool(np.isfinite(world.distances("out", [[2.0, 4.0]])[0])), later)
+            world.run(1.1)
+            self.assertTrue(np.isinf(world.distances("out", [[2.0, 4.0]])[0]))
+
+    def test_questions_about_places(self):
+        world = throng.World(ROOM).step(3)
+        at, ids = world.position, world.id
+        far = np.linalg.norm(at - [2.0, 4.0], axis=1)
+        near = world.near([2.0, 4.0], 3.0, count=5)
+        self.assertEqual(near["id"].tolist(), ids[np.argsort(far)[:5]].tolist())
+        self.assertTrue(np.allclose(near["distance"], np.sort(far)[:5], atol=1e-5))
+        self.assertTrue(np.array_equal(near["position"], at[near["id"] - 1]))
+        for shape, radius, inside in (([2, 4], 1.5, far <= 1.5), ([[3, 5], [1, 2]], 0, np.all((at >= [1, 2]) & (at <= [3, 5]), axis=1)),
+                                      ([[0, 0], [5, 0], [0, 5]], 0, at.sum(axis=1) < 5)):
+            self.assertEqual(sorted(world.within(shape, radius)["id"]), ids[inside].tolist())
+        hit = world.ray([7, 1], [5, 1], stops="walls")
+        self.assertEqual((hit.kind, hit.door), ("wall", -1))
+        self.assertAlmostEqual(hit.distance, 1.0, places=4)
+        hit = world.ray([11, 7.5], near["position"][0], "agents")
+        self.assertEqual(hit.kind, "agent")
+        self.assertNotEqual(world.ray([11, 7.5], near["position"][0], "agents", but=hit.agent).agent, hit.agent)
+        way = world.path([2, 1], [10, 1], 0.2)
+        self.assertGreater(way.length, float(np.hypot(4, 2)) * 2 - 0.1)
+        self.assertTrue(np.allclose(way.points[-1], [10, 1]))
+        world.set_door("middle", False)
+        self.assertIsNone(world.path([2, 1], [10, 1], 0.2))
+        place = world.free_place(near["position"][0], 0.25, 6.0)
+        self.assertGreater(np.linalg.norm(at - place, axis=1).min(), 0.25)
+        self.assertIsNone(world.free_place([2, 4], 0.25, 0.0) if far.min() < 0.25 else None)
+        crowd = world.crowd_at([[2, 4], [11, 7]], forces=world.contact_forces())
+        self.assertGreater(crowd["density"][0], 0.2)
+        self.assertEqual(crowd["density"][1], 0.0)
+        self.assertTrue(np.isnan(crowd["speed"][1]) and crowd["speed"][0] > 0)
+        self.assertEqual({throng.MOODS[m] for m in world.moods()}, {"calm"})
+        for wrong in (lambda: world.ray([0, 0], [1, 1], "glass"), lambda: world.near([1, 1], 2.0, level="cellar"),
+                      lambda: world.crowd_at([[1, 1]], forces=np.zeros(3))):
+            with self.assertRaises(ValueError):
+                wrong()
+
     def test_grids_of_a_fluid(self):
         world = throng.World(throng.Scene(ROOM, set={"groups.0.move": "uic"})).step(5)
         grid = world.grid("density")

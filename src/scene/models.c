@@ -22,6 +22,7 @@ const char *th_decision_name(th_decision decision) {
 
 const th_model_choice *th_group_model(const th_group *group, int k) {
     const th_model_choice *const others[] = {&group->plan, &group->filter, &group->move};
+    if (k < 0) return NULL;
     if (k < group->behave_count) return &group->behave[k];
     k -= group->behave_count;
     return k < 3 ? others[k] : NULL;

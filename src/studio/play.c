@@ -139,6 +139,8 @@ th_world_def th_play_definition(const th_studio *studio) {
     def.backend = studio->backend;
     def.threads = studio->threads;
     def.seed = studio->seed;
+    def.replan = studio->replan;
+    def.max_agents = studio->room;
     return def;
 }
 
@@ -220,6 +222,8 @@ th_result th_play_open(th_studio *studio, json_t *document, const char *name, co
     // Opens in a fresh studio, so that a scene that fails to open leaves the old one as it is.
     th_studio opened = {.backend = studio->backend,
                         .threads = studio->threads,
+                        .room = studio->room,
+                        .replan = studio->replan,
                         .allow_links = studio->allow_links,
                         .seed = seed_of(document),
                         .base_dir = base_dir ? strdup(base_dir) : NULL};

@@ -126,7 +126,8 @@ typedef struct th_studio_history {
 typedef struct th_studio {
     th_studio_exchange exchange;
     th_backend backend;
-    int threads;
+    int threads, room; // room: most agents of a world; 0: what its scene brings
+    double replan;     // as in th_world_def
     char name[256];
     char *base_dir;   // where linked files are; NULL: they are refused
     bool allow_links; // they may lie elsewhere

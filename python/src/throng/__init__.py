@@ -16,11 +16,11 @@ from .runs import Results, Table, open_results, read_table, run
 from .scene import Scene
 from .show import Page, Studio, animation, program, studio
 from .vector import CrowdEnv, VectorWorld
-from .world import FIELDS, PHASES, Event, Grid, Recorder, Watch, World, nearest
+from .world import CROWD, FIELDS, MOODS, PHASES, SEEN, Body, Event, Grid, Hit, Recorder, Watch, Way, World, nearest
 
 __all__ = [
-    "AGENT", "CrowdEnv", "Error", "Event", "FIELDS", "Fit", "Grid", "NEIGHBOUR", "PHASES", "Page", "People", "Recorder",
-    "Recording", "Results", "Scene", "Studio", "Table", "VectorWorld", "Watch", "World", "__version__", "animation", "build_info",
-    "convert", "fit", "load_plugin", "model", "model_at", "models", "nearest", "open_results", "program", "read_table",
+    "AGENT", "Body", "CROWD", "CrowdEnv", "Error", "Event", "FIELDS", "Fit", "Grid", "Hit", "MOODS", "NEIGHBOUR", "PHASES", "Page",
+    "People", "Recorder", "Recording", "Results", "SEEN", "Scene", "Studio", "Table", "VectorWorld", "Watch", "Way", "World",
+    "__version__", "animation", "build_info", "convert", "fit", "load_plugin", "model", "model_at", "models", "nearest", "open_results", "program", "read_table",
     "run", "studio",
 ]

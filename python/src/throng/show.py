@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import urllib.request
 import webbrowser
 from typing import Any, Union
 
@@ -80,16 +81,22 @@ class Studio:
         return f'<iframe width="100%" height="600" style="border:0" src="{self.address}"></iframe>'
 
 
-def studio(what: Union[World, SceneLike], *, port: int = 0, browser: bool = True) -> Studio:
-    """Opens the studio's live page on a scene, or on a world's scene with the world's seed, from its start. The page has a
-    crowd of its own: the world here does not move with it."""
+def studio(what: Union[World, SceneLike], *, port: int = 0, browser: bool = True, paused: bool = False) -> Studio:
+    """Opens the studio's live page on a scene, or on a world as it stands. The page goes on with a crowd of its own: the
+    world here does not move with it."""
     scene = what.scene if isinstance(what, World) else scene_of(what)
-    seed = ["--seed", str(what.seed)] if isinstance(what, World) else []
     folder = tempfile.TemporaryDirectory()
     path = os.path.join(folder.name, "scene.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(_rebased(scene.document, scene.base) if scene.base else scene.document, file)
-    process = subprocess.Popen([program(), "studio", path, "--port", str(port), "--no-browser", *seed],
+    options = ["--paused"] if paused else []
+    if isinstance(what, World):
+        kept = os.path.join(folder.name, "snapshot")
+        with open(kept, "wb") as moment:
+            moment.write(what.snapshot())
+        options += ["--seed", str(what.seed), "--snapshot", kept, "--replan", str(what.replan)]
+        options += ["--room", str(what.max_agents)] if what.max_agents else []
+    process = subprocess.Popen([program(), "studio", path, "--port", str(port), "--no-browser", *options],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     said = ""
     for said in process.stdout or ():
@@ -99,6 +106,13 @@ def studio(what: Union[World, SceneLike], *, port: int = 0, browser: bool = True
         folder.cleanup()
         raise RuntimeError(f"the studio did not start: {said.strip()}")
     address = next(word for word in said.split() if word.startswith("http://"))
+    try:
+        urllib.request.urlopen(address).close()  # answers when the crowd is there
+    except OSError:
+        process.terminate()
+        said = process.communicate()[0]
+        folder.cleanup()
+        raise RuntimeError(f"the studio did not start: {said.strip()}") from None
     if browser:
         webbrowser.open(address)
     return Studio(process, address, folder)

@@ -16,6 +16,19 @@ FIELDS = dict(_core.fields())  # name: kind, of every person of every world
 PHASES = ("standing", "walking", "waiting", "arrived", "fallen", "scripted", "body", "left", "removed")
 GRIDS = ("density", "packing", "pressure")
 COLOURS = ("speed", "density", "group")
+MOODS = ("calm", "waits", "impatient", "in panic", "fallen")
+STOPS = {"walls": 1, "agents": 2, "both": 3}
+#: Records of agents that a question found; distance is from the place asked for [m].
+SEEN = np.dtype([("id", "u4"), ("group", "i4"), ("phase", "i4"), ("position", "f4", 2), ("velocity", "f4", 2), ("radius", "f4"),
+                 ("distance", "f4")])
+#: Records of the crowd at points: density [1/m2], mean speed and velocity [m/s] and line pressure [N/m]; NaN: no people.
+CROWD = np.dtype([("density", "f4"), ("speed", "f4"), ("velocity", "f4", 2), ("pressure", "f4")])
+_CORNER = np.dtype([("point", "f4", 2), ("level", "i4")])
+
+
+def _pair(point: Sequence[float]) -> Tuple[float, float]:
+    x, y = point
+    return float(x), float(y)
 
 
 class Event(NamedTuple):
@@ -36,21 +49,54 @@ class Grid(NamedTuple):
     cell: float  #: side of a cell [m]
 
 
+class Body(NamedTuple):
+    """A body moved by hand, where it is now."""
+
+    position: Tuple[float, float]  #: of its origin [m]
+    velocity: Tuple[float, float]  #: [m/s]
+    angle: float  #: counter-clockwise [rad]
+    spin: float  #: [rad/s]
+    level: int
+    cornered: int  #: agents that walls left no room to step out of it
+    corners: Array  #: (n, 2) [m]
+
+
+class Hit(NamedTuple):
+    """The first thing on a ray."""
+
+    kind: str  #: "nothing", "wall" or "agent"
+    distance: float  #: from the start [m]
+    point: Tuple[float, float]
+    normal: Tuple[float, float]  #: of what was hit, towards the start
+    agent: int  #: id; 0: none
+    door: int  #: the shut door that was hit; -1: none
+
+
+class Way(NamedTuple):
+    """A short way around walls."""
+
+    points: Array  #: its corners, the goal last, (n, 2) [m]
+    levels: Array  #: of the corners
+    length: float  #: [m]
+
+
 class World:
     """All agents at one moment. Many worlds may share one scene.
 
     ``World(scene, seed=1, threads=0, step=0, max_agents=0)``: the scene may be a file or a dictionary, too; 0 stands for
     the scene's own seed and step, as many threads as pay, and room for all people the scene can bring. Results do not
-    depend on the number of threads. ``device="cuda"`` runs on a GPU where the library was built for one.
+    depend on the number of threads. ``device="cuda"`` runs on a GPU where the library was built for one. With ``replan``
+    ways follow a changed door or wall within so many seconds, a share in every step, and no step takes much longer.
     """
 
     def __init__(self, scene: SceneLike, *, seed: int = 0, threads: int = 0, step: float = 0.0, end: float = 0.0,
-                 max_agents: int = 0, device: str = "cpu", _from: Optional["World"] = None) -> None:
+                 max_agents: int = 0, device: str = "cpu", replan: float = 0.0, _from: Optional["World"] = None) -> None:
         self.scene: Scene = scene_of(scene)
         if device not in ("cpu", "cuda"):
             raise ValueError(f'device is "cpu" or "cuda", not {device!r}')
         self._core: _core.World = _core.World(self.scene.core, _from._core if _from else None, threads, seed, step, end, max_agents,
-                                 device == "cuda")
+                                              device == "cuda", replan)
+        self.max_agents, self.replan = max_agents, replan
         self._followers: List[Union[Recorder, Watch]] = []  # see every step
 
     # ---- time
@@ -219,6 +265,50 @@ class World:
             values[places] = points[:, column]
             self[name] = values
 
+    # ---- orders to one agent, from the next step on
+
+    def send(self, id: int, point: Sequence[float], level: Union[int, str] = 0) -> None:
+        """The agent walks to the point and stays there, whatever its group does."""
+        self._core.send(int(id), self.scene.index("levels", level), point[0], point[1])
+
+    def set_leg(self, id: int, leg: int) -> None:
+        """The agent walks this leg of its group's route, 0 the first, and those after it."""
+        self._core.set_leg(int(id), leg)
+
+    def set_value(self, id: int, field: str, value: float) -> None:
+        """One value of one agent, such as its ``speed``."""
+        self._core.set_value(int(id), self._field(field)[0], value)
+
+    # ---- bodies moved by hand: a player, a vehicle, a robot. Agents step out of their way and are never run through.
+
+    def add_body(self, outline: Any = (), *, position: Sequence[float], velocity: Sequence[float] = (0, 0), angle: float = 0.0,
+                 spin: float = 0.0, radius: float = 0.0, level: Union[int, str] = 0) -> int:
+        """Places a disc (a radius alone), a capsule (two points and a radius) or a convex polygon of at most 16 corners
+        about its origin, and returns its number."""
+        shape = points_of(np.reshape(outline, (-1, 2)))
+        return self._core.add_body(address(shape), len(shape), radius, self.scene.index("levels", level), *_pair(position),
+                                   *_pair(velocity), angle, spin)
+
+    def body(self, body: int) -> Body:
+        """Where a body is now."""
+        told = self._core.body(body)
+        if told is None:
+            raise ValueError(f"there is no body {body!r}")
+        x, y, vx, vy, angle, spin, level, cornered, corners = told
+        return Body((x, y), (vx, vy), angle, spin, level, cornered, np.frombuffer(corners, dtype=np.float32).reshape(-1, 2))
+
+    def move_body(self, body: int, position: Optional[Sequence[float]] = None, *, velocity: Optional[Sequence[float]] = None,
+                  angle: Optional[float] = None, spin: Optional[float] = None) -> None:
+        """Sets what is given; the rest stays. It goes on with its velocity and spin until they are changed, and sweeps what
+        lies between its place and a new one."""
+        now = self.body(body)
+        self._core.move_body(body, *(now.position if position is None else _pair(position)),
+                             *(now.velocity if velocity is None else _pair(velocity)), now.angle if angle is None else angle,
+                             now.spin if spin is None else spin)
+
+    def remove_body(self, body: int) -> None:
+        self._core.remove_body(body)
+
     # ---- edits, from the next step on
 
     def set_door(self, door: str, open: bool) -> None:
@@ -289,6 +379,65 @@ class World:
     def influences(self, id: int) -> List[Dict[str, Any]]:
         """The influences on a person: forces, half-planes, rectangles, in the words of its models."""
         return self._core.influences(int(id))
+
+    def near(self, point: Sequence[float], range: float, count: int = 8, level: Union[int, str] = 0) -> Array:
+        """The nearest agents to a point, nearest first, as records (``throng.SEEN``)."""
+        records = np.empty(max(int(count), 0), dtype=SEEN)
+        found = self._core.near(self.scene.index("levels", level), point[0], point[1], range, address(records), len(records))
+        return records[:found]
+
+    def within(self, shape: Any, radius: float = 0.0, level: Union[int, str] = 0) -> Array:
+        """All agents in a circle (one point and a radius), in the box between two points or in a polygon, as records."""
+        corners = points_of(shape)
+        records = np.empty(len(self), dtype=SEEN)
+        found = self._core.within(self.scene.index("levels", level), address(corners), len(corners), radius, address(records),
+                                  len(records))
+        return records[:found]
+
+    def ray(self, start: Sequence[float], end: Sequence[float], stops: str = "both", but: int = 0,
+            level: Union[int, str] = 0) -> Hit:
+        """The first wall or agent between two points, ``but`` one agent; ``stops``: "walls", "agents" or "both"."""
+        if stops not in STOPS:
+            raise ValueError(f"stops is one of {', '.join(STOPS)}, not {stops!r}")
+        kind, distance, x, y, nx, ny, agent, door = self._core.ray(self.scene.index("levels", level), *_pair(start), *_pair(end),
+                                                                   STOPS[stops], int(but))
+        return Hit(kind, distance, (x, y), (nx, ny), agent, door)
+
+    def path(self, start: Sequence[float], end: Sequence[float], radius: float = 0.25, level: Union[int, str] = 0,
+             end_level: Union[None, int, str] = None) -> Optional[Way]:
+        """A short way for a disc of this radius, around walls and shut doors, not around agents; None: there is none."""
+        begin = self.scene.index("levels", level)
+        there = begin if end_level is None else self.scene.index("levels", end_level)
+        corners = np.empty(64, dtype=_CORNER)
+        while True:
+            count, length = self._core.path(begin, *_pair(start), there, *_pair(end), radius, address(corners), len(corners))
+            if count <= len(corners):
+                break
+            corners = np.empty(count, dtype=_CORNER)
+        return Way(corners["point"][:count], corners["level"][:count], length) if count else None
+
+    def free_place(self, point: Sequence[float], radius: float = 0.25, range: float = 5.0,
+                   level: Union[int, str] = 0) -> Optional[Tuple[float, float]]:
+        """The nearest place at which a disc of this radius touches neither wall nor agent; None within the range."""
+        return self._core.free_place(self.scene.index("levels", level), *_pair(point), radius, range)
+
+    def crowd_at(self, points: Any, level: Union[int, str] = 0, forces: Optional[Array] = None) -> Array:
+        """Density, speed and velocity at points, as records (``throng.CROWD``); with :meth:`contact_forces` also the
+        pressure."""
+        at = points_of(points)
+        records = np.empty(len(at), dtype=CROWD)
+        pressing = None if forces is None else np.ascontiguousarray(forces, dtype=np.float32)
+        if pressing is not None and pressing.shape != (len(self),):
+            raise ValueError(f"forces have the shape ({len(self)},), as contact_forces returns them, not {pressing.shape}")
+        self._core.crowd_at(self.scene.index("levels", level), address(at), len(at),
+                            0 if pressing is None else address(pressing), address(records))
+        return records
+
+    def moods(self) -> Array:
+        """Of all agents in the order of ids, numbers of ``throng.MOODS``."""
+        result = np.zeros(len(self), dtype=np.uint8)
+        self._core.moods(address(result))
+        return result
 
     def nearest(self, count: int = 8, range: float = 3.0) -> Tuple[Array, Array]:
         """The nearest neighbours of all agents on their levels, see :func:`throng.nearest`."""
