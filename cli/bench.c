@@ -193,7 +193,8 @@ static int run_own_model(const th_command *command, const bench_settings *s) {
 
 static int run_frame(const th_command *command, const bench_settings *s) {
     if (s->scene || s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
-        s->params.count > 0 || s->step > 0 || s->agents > 0 || s->threads > 1) {
+        s->params.count > 0 || s->step > 0 || s->agents > 0 || s->threads > 1 ||
+        strcmp(s->device, "cpu") != 0) {
         th_complain(command, "--frame is a table of its own, on one thread; it takes --csv");
         return TH_EXIT_USAGE;
     }

@@ -2,7 +2,9 @@
 // and after a restore. SPDX-License-Identifier: Apache-2.0
 #include "plan/quickest/state.h"
 #include "support.h"
+#include "world/world.h"
 #include <stdlib.h>
+#include <string.h>
 
 // ---- formulas
 
@@ -433,6 +435,65 @@ static void restored(void **state) {
     th_scene_destroy(scene);
 }
 
+static th_world *following(const th_scene *scene, uint64_t seed) {
+    th_world_def def = th_world_def_default();
+    th_world *world = NULL;
+    def.threads = 1;
+    def.seed = seed;
+    def.replan = 1;
+    assert_int_equal(th_world_create(scene, &def, &world, NULL), TH_OK);
+    return world;
+}
+
+// Where ways follow within a time, what the lanes are solving is in the snapshot: restoring it solves nothing.
+static void restored_where_ways_follow(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(doors);
+    th_world *world = following(scene, 1), *other = following(scene, 2);
+    th_world_step(other, 33);
+    int under_way = 0;
+    for (int k = 0; k < 45; ++k) {
+        th_world_step(world, 1);
+        const th_quickest *s = world->model_state[TH_PLAN_QUICKEST],
+                          *restored = other->model_state[TH_PLAN_QUICKEST];
+        size_t size = th_world_snapshot_size(world);
+        void *memory = malloc(size);
+        assert_non_null(memory);
+        assert_int_equal(th_world_snapshot(world, memory, size, NULL), TH_OK);
+        uint64_t settled = restored->settled;
+        assert_int_equal(th_world_restore(other, memory, size, NULL), TH_OK);
+        assert_true(restored->settled == settled);
+        for (int l = 0; l < TH_QUICKEST_LANES; ++l) {
+            assert_int_equal(s->lanes[l].field, restored->lanes[l].field);
+            under_way += s->lanes[l].begun;
+        }
+        assert_int_equal(th_world_snapshot_size(other), size);
+        void *again = malloc(size);
+        assert_non_null(again);
+        assert_int_equal(th_world_snapshot(other, again, size, NULL), TH_OK);
+        // What the planner keeps comes last, the buckets in their order.
+        size_t own = th_models(NULL)[TH_PLAN_QUICKEST]->saved_size(world, TH_PLAN_QUICKEST);
+        assert_memory_equal((char *)again + size - own, (char *)memory + size - own, own);
+        // The last lane has nothing to do; a forged one would do the first one's work.
+        int32_t last[4];
+        char *tail = (char *)memory + size - sizeof last;
+        memcpy(last, tail, sizeof last);
+        assert_int_equal(last[0], s->field_count);
+        last[0] = s->lanes[0].field;
+        memcpy(tail, last, sizeof last);
+        th_snapshot_seal(memory);
+        if (last[0] < s->field_count)
+            assert_int_equal(th_world_restore(other, memory, size, NULL), TH_BAD_SNAPSHOT);
+        th_world_step(other, 7);
+        free(memory);
+        free(again);
+    }
+    assert_true(under_way > 5);
+    th_world_destroy(world);
+    th_world_destroy(other);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speeds),
@@ -451,6 +512,7 @@ int main(void) {
         cmocka_unit_test(doors_that_shut_are_left),
         cmocka_unit_test(any_threads),
         cmocka_unit_test(restored),
+        cmocka_unit_test(restored_where_ways_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,9 @@ void th_plan_solve(th_world *world);
 // A step's share of what is still to be recomputed. Called by the events stage.
 void th_plan_follow(th_world *world);
 
-// The part of the fields that a snapshot holds where they follow changed walls; 0 bytes in other worlds.
+// Do the fields follow changed walls (th_world_def.replan)? Snapshots then hold what is under way.
+bool th_plan_follows(const th_world *world);
+// The part of the fields that such a snapshot holds; 0 bytes in other worlds.
 size_t th_plan_saved_size(const th_world *world);
 void th_plan_save(const th_world *world, void *memory);
 bool th_plan_saved_is_sound(const th_world *world, const void *memory, size_t size);

@@ -146,7 +146,7 @@ void th_plan_follow(th_world *world) {
         }                                                                                       \
     } while (0)
 
-static bool saves(const th_world *world) {
+bool th_plan_follows(const th_world *world) {
     return world->plan->own && world->plan->replan.state.steps > 0;
 }
 
@@ -159,11 +159,11 @@ static size_t size_with(const th_world *world, const th_replan_state *s) {
 }
 
 size_t th_plan_saved_size(const th_world *world) {
-    return saves(world) ? size_with(world, &world->plan->replan.state) : 0;
+    return th_plan_follows(world) ? size_with(world, &world->plan->replan.state) : 0;
 }
 
 void th_plan_save(const th_world *world, void *memory) {
-    if (!saves(world)) return;
+    if (!th_plan_follows(world)) return;
     const th_replan_state *s = &world->plan->replan.state;
     char *to = memory;
     memcpy(to, s, sizeof *s);
@@ -244,7 +244,7 @@ static bool front_is_sound(const char *places, const char *heap, int nodes, int 
 }
 
 bool th_plan_saved_is_sound(const th_world *world, const void *memory, size_t size) {
-    if (!saves(world)) return size == 0;
+    if (!th_plan_follows(world)) return size == 0;
     const th_nodes *nodes = &world->scene->plan->nodes;
     const struct th_plan_world *plan = world->plan;
     const th_roadmap *map = plan->plans[0].roadmap;
@@ -283,7 +283,7 @@ bool th_plan_saved_is_sound(const th_world *world, const void *memory, size_t si
 }
 
 void th_plan_restore(th_world *world, const void *memory) {
-    if (!saves(world)) {
+    if (!th_plan_follows(world)) {
         th_plan_solve(world);
         return;
     }

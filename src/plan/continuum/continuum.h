@@ -172,6 +172,15 @@ void th_potential_begin(th_buckets *buckets, float ground_cost, const th_goal_no
                         int goal_count, float *potential);
 bool th_potential_advance(th_buckets *buckets, const th_faces *faces, float *potential,
                           uint64_t most);
+// What waits in the buckets, from the lowest number of a bucket on, in the order in which it would be taken, for snapshots.
+typedef struct th_bucket_entry {
+    int node, bucket;
+} th_bucket_entry;
+// near + far of them, in bytes that need not be aligned
+void th_buckets_list(const th_buckets *buckets, void *entries);
+// As th_potential_begin left them, with these nodes instead of goals. A node that comes twice is taken once.
+void th_buckets_fill(th_buckets *buckets, float ground_cost, int now, const void *entries,
+                     int count);
 // Fills potential (nodes->count values).
 void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground_cost,
                         const th_goal_node *goals, int goal_count, float *potential);

@@ -7,6 +7,7 @@
 // any, and a node that a later one lowers is taken again, so that the result is the same up to SETTLED. O(n).
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/continuum/continuum.h"
+#include <string.h>
 
 // A change smaller than this share is not passed on: a few roundings. [-]
 static const float SETTLED = 1e-6f;
@@ -116,17 +117,43 @@ static void lower_through_portals(th_buckets *b, const th_faces *faces, float *p
     }
 }
 
-void th_potential_begin(th_buckets *b, float ground_cost, const th_goal_node *goals, int goal_count,
-                        float *potential) {
+static void empty(th_buckets *b, float ground_cost) {
     const th_nodes *nodes = b->graph->nodes;
-    for (int i = 0; i < nodes->count; ++i) {
-        potential[i] = TH_UNREACHABLE;
-        b->links[i].bucket = -1;
-    }
+    for (int i = 0; i < nodes->count; ++i) b->links[i].bucket = -1;
     for (int k = 0; k <= TH_BUCKETS; ++k) b->first[k] = -1;
     b->per_bucket = 1.0f / (ground_cost * nodes->spacing);
     b->now = b->near = b->far = 0;
     b->taken = 0;
+}
+
+void th_buckets_list(const th_buckets *b, void *entries) {
+    char *to = entries;
+    for (int k = 0; k <= TH_BUCKETS; ++k)
+        for (int node = b->first[k]; node >= 0; node = b->links[node].next) {
+            memcpy(to, &(th_bucket_entry){node, k}, sizeof(th_bucket_entry));
+            to += sizeof(th_bucket_entry);
+        }
+}
+
+void th_buckets_fill(th_buckets *b, float ground_cost, int now, const void *entries, int count) {
+    empty(b, ground_cost);
+    b->now = now;
+    for (int k = count - 1; k >= 0; --k) { // each becomes the first of its bucket
+        th_bucket_entry entry;
+        memcpy(&entry, (const char *)entries + (size_t)k * sizeof entry, sizeof entry);
+        int node = entry.node, bucket = entry.bucket;
+        if (b->links[node].bucket >= 0) continue;
+        b->links[node] = (th_bucket_link){b->first[bucket], -1, bucket};
+        if (b->first[bucket] >= 0) b->links[b->first[bucket]].before = node;
+        b->first[bucket] = node;
+        ++*(bucket == TH_BUCKETS ? &b->far : &b->near);
+    }
+}
+
+void th_potential_begin(th_buckets *b, float ground_cost, const th_goal_node *goals, int goal_count,
+                        float *potential) {
+    empty(b, ground_cost);
+    for (int i = 0; i < b->graph->nodes->count; ++i) potential[i] = TH_UNREACHABLE;
     for (int g = 0; g < goal_count; ++g)
         lower(b, potential, goals[g].node, ground_cost * goals[g].distance);
 }

@@ -365,7 +365,8 @@ static void run(th_world *world, int model) {
     plan(s, world);
 }
 
-// ---- snapshots: the crowd as last counted and the fields in force. Solutions under way begin again from the count.
+// ---- snapshots: the crowd as last counted and the fields in force. Solutions under way begin again from the count, or are
+// saved, too, where restoring is to be a copy (th_plan_follows).
 
 typedef struct saved_head {
     uint32_t since, counted, stale, zero;
@@ -384,15 +385,55 @@ typedef struct saved_head {
             if ((s)->fields[k].values) visit((s)->fields[k].values, nodes_);              \
     } while (0)
 
-static size_t saved_size(const th_world *world, int model) {
-    (void)model;
-    const th_quickest *s = state_of(world);
-    if (!s) return 0;
+// A lane; where it has begun, its values and what waits in its buckets follow.
+typedef struct saved_lane {
+    int32_t field, begun, now, waiting;
+} saved_lane;
+
+static saved_lane lane_to_save(const th_quick_lane *lane) {
+    const th_buckets *b = &lane->buckets;
+    if (!lane->begun) return (saved_lane){.field = lane->field};
+    return (saved_lane){lane->field, 1, b->now, b->near + b->far};
+}
+
+static size_t lane_size(const th_quickest *s, const saved_lane *lane) {
+    size_t begun =
+        (size_t)s->nodes.count * sizeof(float) + (size_t)lane->waiting * sizeof(th_bucket_entry);
+    return sizeof *lane + (lane->begun ? begun : 0);
+}
+
+static size_t size_without_lanes(const th_quickest *s, const th_world *world) {
     size_t size = sizeof(saved_head) + 2 * (size_t)s->field_count;
 #define SIZE(values, bytes) size += (bytes)
     EACH_SAVED(s, world, SIZE);
 #undef SIZE
     return size;
+}
+
+static size_t saved_size(const th_world *world, int model) {
+    (void)model;
+    const th_quickest *s = state_of(world);
+    if (!s) return 0;
+    size_t size = size_without_lanes(s, world);
+    for (int k = 0; th_plan_follows(world) && k < TH_QUICKEST_LANES; ++k) {
+        saved_lane lane = lane_to_save(&s->lanes[k]);
+        size += lane_size(s, &lane);
+    }
+    return size;
+}
+
+static void save_lanes(const th_quickest *s, char *to) {
+    size_t values = (size_t)s->nodes.count * sizeof(float);
+    for (int k = 0; k < TH_QUICKEST_LANES; ++k) {
+        saved_lane lane = lane_to_save(&s->lanes[k]);
+        memcpy(to, &lane, sizeof lane);
+        to += sizeof lane;
+        if (!lane.begun) continue;
+        memcpy(to, s->lanes[k].values, values);
+        to += values;
+        th_buckets_list(&s->lanes[k].buckets, to);
+        to += (size_t)lane.waiting * sizeof(th_bucket_entry);
+    }
 }
 
 static void save(const th_world *world, int model, void *memory) {
@@ -410,6 +451,7 @@ static void save(const th_world *world, int model, void *memory) {
         *to++ = s->fields[k].wanted;
         *to++ = s->fields[k].solved;
     }
+    if (th_plan_follows(world)) save_lanes(s, to);
 }
 
 static bool floats_between(const char *from, size_t count, float least, float most) {
@@ -421,10 +463,52 @@ static bool floats_between(const char *from, size_t count, float least, float mo
     return true;
 }
 
+// Its field is one of the lane's own, so that no two lanes solve the same; what waits is in the order of the buckets.
+static bool lane_is_sound(const th_quickest *s, int number, const saved_lane *lane,
+                          const char *wanted, const char *from) {
+    int before = 0, bucket = 0;
+    if (lane->field < 0 || lane->field > s->field_count || lane->begun >> 1 != 0) return false;
+    if (lane->field == s->field_count) return !lane->begun;
+    for (int k = 0; k < lane->field; ++k) before += wanted[2 * k];
+    if (!wanted[2 * lane->field] || before % TH_QUICKEST_LANES != number) return false;
+    if (!lane->begun) return true;
+    size_t nodes = (size_t)s->nodes.count;
+    if (lane->now < 0 || lane->now > 1000000000 ||
+        !floats_between(from, nodes, 0.0f, TH_UNREACHABLE))
+        return false;
+    from += nodes * sizeof(float);
+    for (int k = 0; k < lane->waiting; ++k) {
+        th_bucket_entry entry;
+        memcpy(&entry, from + (size_t)k * sizeof entry, sizeof entry);
+        if (entry.node < 0 || entry.node >= s->nodes.count || entry.bucket < bucket ||
+            entry.bucket > TH_BUCKETS)
+            return false;
+        bucket = entry.bucket;
+    }
+    return true;
+}
+
+static bool lanes_are_sound(const th_quickest *s, const char *wanted, const char *from,
+                            size_t left) {
+    for (int k = 0; k < TH_QUICKEST_LANES; ++k) {
+        saved_lane lane;
+        if (left < sizeof lane) return false;
+        memcpy(&lane, from, sizeof lane);
+        if (lane.waiting < 0 || lane.waiting > s->nodes.count || left < lane_size(s, &lane) ||
+            !lane_is_sound(s, k, &lane, wanted, from + sizeof lane))
+            return false;
+        left -= lane_size(s, &lane);
+        from += lane_size(s, &lane);
+    }
+    return left == 0;
+}
+
 static bool saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
+    (void)model;
     const th_quickest *s = state_of(world);
-    if (size != saved_size(world, model)) return false;
-    if (!s) return true;
+    if (!s) return size == 0;
+    size_t plain = size_without_lanes(s, world);
+    if (size < plain || (size != plain && !th_plan_follows(world))) return false;
     saved_head head;
     const char *from = memory;
     memcpy(&head, from, sizeof head);
@@ -447,7 +531,32 @@ static bool saved_is_sound(const th_world *world, int model, const void *memory,
         if (flags[0] > 1 || flags[1] > 1) return false;
         if (!s->fields[k].values && (flags[0] || flags[1])) return false;
     }
-    return true;
+    return !th_plan_follows(world) ||
+           lanes_are_sound(s, from - 2 * s->field_count, from, size - plain);
+}
+
+static void restore_lanes(th_quickest *s, const char *from) {
+    size_t values = (size_t)s->nodes.count * sizeof(float);
+    for (int k = 0; k < TH_QUICKEST_LANES; ++k) {
+        th_quick_lane *lane = &s->lanes[k];
+        saved_lane saved;
+        memcpy(&saved, from, sizeof saved);
+        lane->field = saved.field;
+        lane->begun = saved.begun;
+        if (lane->begun) {
+            const char *waiting = from + sizeof saved + values;
+            memcpy(lane->values, from + sizeof saved, values);
+            lane->buckets.graph = &s->graphs[s->fields[lane->field].size];
+            th_buckets_fill(&lane->buckets, 1.0f, saved.now, waiting, saved.waiting);
+        }
+        from += lane_size(s, &saved);
+    }
+}
+
+static void solve_lanes_again(th_quickest *s, const th_world *world, uint32_t since) {
+    begin_lanes(s);
+    for (s->since = 0; s->since < since && !lanes_are_done(s); ++s->since)
+        th_quickest_advance(s, world);
 }
 
 static void restore(th_world *world, int model, const void *memory) {
@@ -470,9 +579,10 @@ static void restore(th_world *world, int model, const void *memory) {
     take_note_of_walls(s, world);
     th_quickest_make_faces(s, world);
     ++s->crowd_version;
-    begin_lanes(s);
-    for (s->since = 0; s->since < head.since && !lanes_are_done(s); ++s->since)
-        th_quickest_advance(s, world);
+    if (th_plan_follows(world))
+        restore_lanes(s, from);
+    else
+        solve_lanes_again(s, world, head.since);
     s->since = head.since;
     if (head.stale) s->graph_version = world->walls_version - 1; // the next step counts again
 }
