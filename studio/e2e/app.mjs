@@ -87,6 +87,17 @@ try {
     writeFileSync(join(folder, "saved.json"), saved.text);
     execFileSync(program, ["check", join(folder, "saved.json"), "--quiet"]);
     assert.match(readFileSync(join(folder, "saved.json"), "utf8"), /orca/);
+    // The studio as a static site: it begins with a template and opens what it is given.
+    const site = await browser.newPage();
+    site.on("pageerror", (error) => faults.push(String(error)));
+    site.setDefaultTimeout(1000 * Number(process.env.TH_WAIT_SECONDS ?? 300));
+    await site.goto(`file://${join(process.cwd(), "dist/app.html")}`);
+    await site.waitForFunction(() => window.studio?.crowd?.[0]?.count > 0);
+    const opened = await site.evaluate(
+        (text) => window.studio.link.request("open", { name: "own.json", text }),
+        saved.text,
+    );
+    assert.ok(opened.ok, opened.error);
     assert.deepStrictEqual(faults, []);
     console.log("app: passed");
 } finally {
