@@ -25,13 +25,15 @@ static const char *format_doc(th_trajectory_format format) {
 
 // NAN: not known, or no polygon.
 static double level_area(const th_trajectory_level *level) {
-    th_geometry geometry = {0};
+    th_arena arena = th_arena_of(NULL);
+    th_geometry geometry = {.arena = &arena};
     th_shape shape = {.wkt = level->wkt};
     if (!level->wkt || !th_geometry_open(&geometry)) return (double)NAN;
     GEOSGeometry *polygon = th_geometry_parse(&geometry, &shape, false, "", NULL);
     double area = polygon ? th_geometry_area(&geometry, polygon) : (double)NAN;
     if (polygon) GEOSGeom_destroy_r(geometry.geos, polygon);
     th_geometry_close(&geometry);
+    th_arena_release(&arena);
     return area;
 }
 

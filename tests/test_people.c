@@ -397,7 +397,8 @@ static void waiting_people_are_not_shoved_about(void **state) {
             "0.3, "
             "8, 5.7]}, \"premovement\": 1000, \"to\": \"e\", \"move\": \"people\"}, {\"count\": "
             "30, "
-            "\"area\": {\"rect\": [0.3, 0.3, 3, 5.7]}, \"to\": \"e\", \"move\": \"people\"}]}",
+            "\"area\": {\"rect\": [0.3, 0.3, 3, 5.7]}, \"to\": \"e\", \"move\": \"people\", "
+            "\"plan\": \"field\"}]}",
             seed);
         enum { N = 30 };
         float x[N], y[N], furthest = 0;

@@ -175,8 +175,8 @@ static const char field[] = TH_JSON(
     {"levels":[{"id":"field", "walkable":{"rect":[-40,-40,40,40]}}],
     "exits":[{"id":"east", "line":[[40,-4],[40,4]]}, {"id":"west",
         "line":[[-40,-4],[-40,4]]}],
-    "groups":[{"id":"e", "count":0, "to":"east", "radius":0.1}, {"id":"w", "count":0,
-        "to":"west", "radius":0.1}],
+    "groups":[{"id":"e", "count":0, "to":"east", "radius":0.1, "plan":"field"}, {"id":"w", "count":0,
+        "to":"west", "radius":0.1, "plan":"field"}],
     "run":{"step":0.1}});
 
 enum { BLOCK = 14, BLOCK_PEOPLE = BLOCK * BLOCK };

@@ -19,7 +19,7 @@ static const char SCENE[] = TH_JSON(
         "walls":[[[8,0],[8,2]],[[8,2.3],[8,3.5]],[[8,4.5],[8,8]]]}],
     "exits":[{"id":"out", "line":[[16,0],[16,8]]}],
     "doors":[{"id":"middle", "line":[[8,4.5],[8,3.5]]}],
-    "groups":[{"id":"people", "count":120, "area":{"rect":[0.5,0.5,7.5,7.5]}, "to":"out", "move":"social_force"}],
+    "groups":[{"id":"people", "count":120, "area":{"rect":[0.5,0.5,7.5,7.5]}, "to":"out", "move":"social_force", "plan":"field"}],
     "measure":{"lines":[{"id":"passed", "line":[[10,8],[10,0]]}],
         "areas":[{"id":"front", "area":{"rect":[6,3,8,5]}}]},
     "record":{"format":"sqlite", "fps":10}});
