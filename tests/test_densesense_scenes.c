@@ -11,6 +11,7 @@
 // Without the walls; see a_corridor_slows_menge.
 #define MENGE TH_JSON({"model": "densesense", "preset": "menge", "obstacle_mode": 0})
 #define PASSING TH_JSON({"model": "densesense", "preset": "passing"})
+#define LABORATORY TH_JSON({"model": "densesense", "preset": "laboratory"})
 #define TRUE_GOAL TH_JSON({"model": "densesense", "preset": "consistent", "arc_goal": 1})
 #define NONE "\"none\""
 
@@ -108,17 +109,17 @@ static void two_ways_flow_less(void **state) {
 
 // Two streams in a corridor of 4 m leave it with the authors' social force as well. With oncoming people counted in
 // full they stop for good.
-static int remain(const char *filter, uint64_t seed) {
+static int remain(const char *filter, const char *plan, const char *preset, uint64_t seed) {
     char text[1500];
     static const char format[] = TH_JSON(
         {"levels": [{"walkable": {"rect": [-8, 0, 8, 4]}}],
         "exits": [{"id": "west", "line": [[-8, 0], [-8, 4]]}, {"id": "east", "line": [[8, 0], [8, 4]]}],
         "groups": [{"id": "eastward", "source": {"rate": 2, "until": 60}, "area": {"rect": [-8, 0, -6, 4]},
-            "to": "east", "plan": "field", "filter": %s, "move": {"model": "social_force", "preset": "menge_soft"}},
+            "to": "east", "plan": "%s", "filter": %s, "move": {"model": "social_force"%s}},
             {"id": "westward", "source": {"rate": 2, "until": 60}, "area": {"rect": [6, 0, 8, 4]},
-            "to": "west", "plan": "field", "filter": %s, "move": {"model": "social_force", "preset": "menge_soft"}}],
+            "to": "west", "plan": "%s", "filter": %s, "move": {"model": "social_force"%s}}],
         "run": {"step": 0.1, "max_time": 200}});
-    snprintf(text, sizeof text, format, filter, filter);
+    snprintf(text, sizeof text, format, plan, filter, preset, plan, filter, preset);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 1, seed);
     run_to_end(world, SECONDS(200.0));
@@ -127,12 +128,25 @@ static int remain(const char *filter, uint64_t seed) {
     th_scene_destroy(scene);
     return inside;
 }
+#define SOFT TH_JSON(, "preset": "menge_soft")
 static void streams_of_social_force_pass(void **state) {
     (void)state;
-    int passing = remain(PASSING, 1) + remain(PASSING, 2);
-    int jammed = remain(TH_JSON({"model": "densesense", "preset": "passing", "oncoming": 1}), 1);
+    int passing = remain(PASSING, "field", SOFT, 1) + remain(PASSING, "field", SOFT, 2);
+    int jammed = remain(TH_JSON({"model": "densesense", "preset": "passing", "oncoming": 1}),
+                                "field", SOFT, 1);
     print_message("social force both ways: %d and %d remain\n", passing, jammed);
     assert_true(!LONG_ENOUGH || (passing == 0 && jammed > 50));
+}
+
+// Led by `quickest`, which keeps streams apart, Helbing's hard bodies leave it too, with every preset but `menge`.
+static void streams_that_part_pass(void **state) {
+    (void)state;
+    static const char *const filters[] = {CONSISTENT, PASSING, LABORATORY};
+    for (int k = 0; k < 3; ++k) {
+        int inside = remain(filters[k], "quickest", "", 1);
+        print_message("hard bodies, led by quickest: %d remain\n", inside);
+        assert_true(!LONG_ENOUGH || inside == 0);
+    }
 }
 
 // Check 7: two crowds through each other at 16 Hz overlap less and are jerked about less than without the
@@ -242,6 +256,7 @@ int main(void) {
         cmocka_unit_test(a_corridor_slows_menge),
         cmocka_unit_test(two_ways_flow_less),
         cmocka_unit_test(streams_of_social_force_pass),
+        cmocka_unit_test(streams_that_part_pass),
         cmocka_unit_test(motion_is_smoother),
         cmocka_unit_test(same_bits_for_any_number_of_threads),
         cmocka_unit_test(snapshots_go_on_bit_by_bit),

@@ -248,6 +248,27 @@ static void overlaps_go_away_within_a_second(void **state) {
     th_scene_destroy(scene);
 }
 
+// Two that come at each other step aside when they are within the range, in mean radii of the two, not before.
+static void avoidance_begins_at_its_range(void **state) {
+    (void)state;
+    for (int near = 0; near < 2; ++near) {
+        th_scene *scene;
+        th_world *world = standing(TH_JSON(, "lr_range": 10, "cohesion": 0, "side_bias": 0.3),
+                                           "0, 0, 6, 6", 2, "", &scene);
+        th_agents *a = &world->agents;
+        for (int i = 0; i < 2; ++i) {
+            a->position_x[i] = i == 0 ? 2.0f : near ? 2.9f : 3.3f;
+            a->position_y[i] = 3.0f;
+            a->velocity_x[i] = i == 0 ? 1.0f : -1.0f;
+        }
+        th_world_step(world, 1);
+        float aside = fmaxf(fabsf(a->position_y[0] - 3.0f), fabsf(a->position_y[1] - 3.0f));
+        assert_true(near ? aside > 1e-5f : aside == 0.0f);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
 static th_vec2 momentum_of(const th_world *world) {
     const th_agents *a = &world->agents;
     th_vec2 sum = {0.0f, 0.0f};
@@ -561,6 +582,7 @@ int main(void) {
         cmocka_unit_test(a_drive_into_a_wall_goes_along_it),
         cmocka_unit_test(walls_hold_on_their_line_and_at_their_corners),
         cmocka_unit_test(corrections_of_a_pair_sum_to_zero),
+        cmocka_unit_test(avoidance_begins_at_its_range),
         cmocka_unit_test(overlaps_go_away_within_a_second),
         cmocka_unit_test(momentum_of_a_collision_is_kept),
         cmocka_unit_test(friction_takes_from_the_sliding),
