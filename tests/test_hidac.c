@@ -180,9 +180,17 @@ static void panic_switches_the_rules_off(void **state) {
 // Agents that keep more distance pass a door more slowly; the radius of the disc, which is not printed, matters little.
 static void distances_slow_a_door_down(void **state) {
     (void)state;
-    int near = jam_at_door(1.2, 1, ", \"personal_space\": 0.02", 50).passed,
-        far = jam_at_door(1.2, 1, ", \"personal_space\": 0.3", 50).passed;
-    if (!(near > 1.5 * far)) fail_msg("%d pass with 0.02 m, %d with 0.3 m", near, far);
+    static const char *const spaces[] = {"0.02", "0.05", "0.1", "0.2", "0.3"};
+    int passed[5];
+    for (int k = 0; k < 5; ++k) {
+        char space[40];
+        snprintf(space, sizeof space, ", \"personal_space\": %s", spaces[k]);
+        passed[k] = jam_at_door(1.2, 1, space, 50).passed;
+        if (k > 0 && passed[k] >= passed[k - 1])
+            fail_msg("%d pass with %s m, %d with %s m", passed[k - 1], spaces[k - 1], passed[k],
+                     spaces[k]);
+    }
+    if (!(passed[0] > 1.5 * passed[4])) fail_msg("%d and %d pass", passed[0], passed[4]);
     int small = jam_at_door(1.2, 1, ", \"waiting_radius\": 0.1", 50).passed,
         large = jam_at_door(1.2, 1, ", \"waiting_radius\": 0.45", 50).passed;
     if (!(large > 0.65 * small)) fail_msg("%d pass with 0.1 m, %d with 0.45 m", small, large);

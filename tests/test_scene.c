@@ -314,8 +314,8 @@ static size_t put_ring(char *text, size_t size, double angle, int decimals, cons
 static void seams_are_closed(void **state) {
     (void)state;
     static const double boxes[][4] = {{0, 0, 10, 10}, {10, 4.4, 11, 5.6}, {11, -3, 14, 12}};
-    for (int k = 0; k < 4 * 12; ++k) {
-        int degrees = 1 + 7 * (k / 4), decimals = k % 2 ? 3 : 6;
+    for (int k = 0; k < 4 * 44; ++k) {
+        int degrees = 1 + 2 * (k / 4), decimals = k % 2 ? 3 : 6;
         double angle = degrees * 3.14159265358979 / 180.0;
         char text[1500];
         size_t at = (size_t)snprintf(text, sizeof text, "{\"levels\":[{\"walkable\":%s",

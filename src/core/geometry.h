@@ -34,7 +34,7 @@ static inline bool th_shape_empty(const th_shape *shape) {
 #define TH_CROSSING_MAX 150000
 bool th_geometry_tangled(th_geometry *geometry, GEOSGeometry *const *shapes, int count);
 
-// Snaps shapes together that lie a millimetre or less beside each other, so that their union has no slit. Where it would take more
+// Snaps shapes together that lie two millimetres or less beside each other, so that their union has no slit. Where it would take more
 // than half a second, some are left. False: no memory.
 bool th_geometry_close_seams(th_geometry *geometry, GEOSGeometry **shapes, int count,
                              bool *changed);
