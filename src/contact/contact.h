@@ -239,7 +239,7 @@ TH_BOTH static inline th_vec2 th_contact_keep_out_of_gap(const th_world *world,
 }
 
 // The furthest point of the path p -> q that keeps TH_WALL_GAP from the first wall on it, then along that
-// wall as far as the rest of the path would take us. Returns q when nothing is in the way.
+// wall as far as the rest of the path leads. Returns q when nothing is in the way.
 TH_BOTH static inline th_vec2 th_contact_stop_at_walls(const th_walls *walls, int level, th_vec2 p,
                                                        th_vec2 q, bool *stopped) {
     float t;

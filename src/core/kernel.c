@@ -212,7 +212,7 @@ static void find_neighbours(const th_ground *ground, const th_kernel *kernel,
                             const th_cell_floor *floors, uint8_t *open) {
     for (int j = 0; j < kernel->ny; ++j) {
         for (int i = 0; i < kernel->nx; ++i) {
-            for (int k = 4; k < 8; ++k) { // the other four see us from their side
+            for (int k = 4; k < 8; ++k) { // the other four see this cell from their side
                 int x = i + neighbour_x[k], y = j + neighbour_y[k];
                 if (x < 0 || x >= kernel->nx || y >= kernel->ny) continue;
                 if (!sees(ground, kernel->level, &floors[plain(kernel, i, j)],

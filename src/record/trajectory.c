@@ -68,7 +68,7 @@ static th_result read_head(const char *path, unsigned char *head, size_t *size, 
     if (S_ISDIR(about.st_mode))
         return th_trajectory_fail(error, TH_NO_FILE, path,
                                   "is a folder; name the trajectory file in it");
-    // A pipe would keep us waiting, a device never ends.
+    // A pipe would block, a device never ends.
     th_error why = {0};
     if (th_file_check_plain(path, &why) != TH_OK)
         return th_trajectory_fail(error, TH_NO_FILE, path, "%s", why.message);

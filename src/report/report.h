@@ -129,7 +129,7 @@ typedef struct th_text {
 
 void th_text_release(th_text *text);
 void th_text_append(th_text *text, const char *bytes, size_t length);
-// Markup and words of our own, as they are.
+// Markup and the page's own words, as they are.
 void th_text_put(th_text *text, const char *words);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

@@ -45,7 +45,7 @@ float th_narrowest_passage_within(const th_scene *scene, th_arena *arena, float 
 
 typedef struct th_face {
     int level;
-    th_polygons shape; // its rings in an order of our own, the outline first
+    th_polygons shape; // its rings in a fixed order, the outline first
     double area;
     int joined; // to this face; itself: it is a room
 } th_face;

@@ -25,7 +25,7 @@ static double ten_metres(th_trial *trial, const char *stem, double x, double y, 
 // Forces take their relaxation time, 0.5 s, to bring an agent from rest to full speed.
 static const double START_UP = 0.5; // [s]
 static const double STRAIGHT =
-    0.05; // [m] off the straight line at most: a fraction of a body; ours
+    0.05; // [m] off the straight line at most: a fraction of a body; throng's choice
 
 static void free_corridor_of(th_trial *trial, const char *stem) {
     double aside = 0, time = ten_metres(trial, stem, 1, 1, 1, 0, &aside);

@@ -279,7 +279,8 @@ TH_BOTH static inline void th_cell_add(th_cell *cell, th_vec2 to, float distance
     ++cell->count;
 }
 
-// (6): half of the gap to an agent is ours. Coincident people have no direction between them; contact parts them.
+// (6): half of the gap to an agent is the person's. Coincident people have no direction between them; contact parts
+// them.
 TH_BOTH static inline void th_cell_add_agent(const th_colonist *c, th_cell *cell, uint32_t j,
                                              float step) {
     const th_agents *a = &c->world->agents;

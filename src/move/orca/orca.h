@@ -96,10 +96,10 @@ TH_FORMULA void th_orca_set_line(th_orca_lines *lines, int i, th_orca_line line)
 }
 #endif
 
-// Half-plane that one neighbour leaves to us. `relative_position` = x_j - x_i, `velocity` = v_i,
-// `relative_velocity` = v_i - v_j, `radius` = r_i + r_j, `share` of the avoidance that is ours (0.5
-// when the neighbour does the same). `tie` = +-1, opposite for the two of a pair. Without branches:
-// it is compiled for sixteen neighbours at once.
+// Half-plane that one neighbour leaves to the agent. `relative_position` = x_j - x_i, `velocity` = v_i,
+// `relative_velocity` = v_i - v_j, `radius` = r_i + r_j, `share` of the avoidance that the agent takes (0.5 when the
+// neighbour does the same). `tie` = +-1, opposite for the two of a pair. Without branches: it is compiled for sixteen
+// neighbours at once.
 TH_FORMULA th_orca_line th_orca_agent_line(th_vec2 relative_position, th_vec2 velocity,
                                            th_vec2 relative_velocity, float radius,
                                            float inverse_horizon, float inverse_step, float share,
@@ -158,8 +158,8 @@ TH_FORMULA th_orca_line th_orca_offset_line(th_vec2 cut, th_vec2 direction, floa
     return line;
 }
 
-// Half-plane of one wall edge; false when the edge adds nothing. Walls do not step aside: the whole
-// avoidance is ours.
+// Half-plane of one wall edge; false when the edge adds nothing. Walls do not step aside: the agent takes the whole
+// avoidance.
 TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, float radius,
                                   float inverse_horizon, th_orca_line *line) {
     th_vec2 a = edge->a, b = edge->b, ab = th_sub(b, a);
@@ -168,7 +168,7 @@ TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, fl
     float line_distance2 = th_length2(th_add(a, th_scale(s, ab)));
     bool near_line = line_distance2 <= radius2;
 
-    // Touching already: a line through the origin keeps us from going further in.
+    // Touching already: a line through the origin stops the agent from going further in.
     if (s < 0.0f && th_length2(a) <= radius2) {
         if (!edge->a_convex) return false;
         line->point = th_v(0.0f, 0.0f);
@@ -256,7 +256,7 @@ TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, fl
     return true;
 }
 
-// Does a wall line already keep us from the whole edge a..b (relative positions)?
+// Does a wall line already keep the agent from the whole edge a..b (relative positions)?
 TH_FORMULA bool th_orca_covered(const th_orca_lines *lines, th_vec2 a, th_vec2 b, float radius,
                                 float inverse_horizon) {
     for (int j = 0; j < lines->count; ++j) {
@@ -439,7 +439,7 @@ TH_BOTH static inline void th_orca_wall_lines(const th_walls *walls, const th_wo
         const th_wall *wall = &walls->walls[list->wall[k]];
         th_orca_edge edge = {
             .a = th_sub(wall->a, p), .b = th_sub(wall->b, p), .direction = wall->direction};
-        // Only edges that show us their walkable side.
+        // Only edges that show the agent their walkable side.
         if (th_det(wall->direction, th_sub(p, wall->a)) >= 0.0f) continue;
         if (th_orca_covered(lines, edge.a, edge.b, radius, inverse_horizon)) continue;
         const th_wall *next = &walls->walls[wall->next], *previous = &walls->walls[wall->prev];
