@@ -345,6 +345,9 @@ static void halls_with_more_in_them_are_not_turned(void **state) {
     assert_int_equal(th_hall_run(&(th_hall_def){"station", 30, 0}, &choice, 1, &found, &error),
                      TH_BAD_ARGUMENT);
     assert_non_null(strstr(error.message, "station"));
+    assert_int_equal(
+        th_hall_run(&(th_hall_def){"two_exits_two_levels", 30, 0}, &choice, 1, &found, &error),
+        TH_BAD_ARGUMENT);
     assert_int_equal(th_hall_run(&(th_hall_def){"nowhere", 0, 0}, &choice, 1, &found, &error),
                      TH_BAD_ARGUMENT);
 }
