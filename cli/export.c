@@ -5,7 +5,7 @@
 #include "core/file.h"
 #include "report/report.h"
 #include "studio/exchange.h"
-#include "studio/studio.h"
+#include "studio/outward.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -146,26 +146,6 @@ static bool pack_recording(packed *p, th_studio *studio, double fps) {
     return !p->failed;
 }
 
-static void put_base64(th_file_writer *file, const unsigned char *bytes, size_t size) {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char line[4096];
-    size_t used = 0;
-    for (size_t k = 0; k < size; k += 3) {
-        size_t left = size - k;
-        unsigned word = (unsigned)bytes[k] << 16 | (left > 1 ? (unsigned)bytes[k + 1] << 8 : 0) |
-                        (left > 2 ? (unsigned)bytes[k + 2] : 0);
-        line[used++] = letters[word >> 18];
-        line[used++] = letters[word >> 12 & 63];
-        line[used++] = left > 1 ? letters[word >> 6 & 63] : '=';
-        line[used++] = left > 2 ? letters[word & 63] : '=';
-        if (used + 4 <= sizeof line) continue;
-        th_file_put(file, line, used);
-        used = 0;
-    }
-    th_file_put(file, line, used);
-}
-
 // The place of the recording in the page: before its last </body>.
 static size_t place_in_page(void) {
     static const char end[] = "</body>";
@@ -194,7 +174,7 @@ static int write_page(const char *path, const element *elements, int count) {
         snprintf(begin, sizeof begin, "<script id=\"%s\" type=\"application/octet-stream;base64\">",
                  elements[k].id);
         th_file_put(&file, begin, strlen(begin));
-        put_base64(&file, elements[k].bytes, elements[k].size);
+        th_base64_put(&file, elements[k].bytes, elements[k].size);
         th_file_put(&file, "</script>\n", 10);
     }
     th_file_put(&file, th_studio_page + at, th_studio_page_size() - at);
@@ -307,8 +287,29 @@ static int export_video(th_studio *studio, const char *path, th_video_def def, b
     return TH_EXIT_OK;
 }
 
+// ---- for films and games
+
+typedef th_result write_out(const th_studio *studio, const char *path, const th_out_def *def,
+                            th_error *error);
+
+static int export_out(th_studio *studio, write_out *write, const char *path, double fps) {
+    th_error error = {0};
+    th_share share;
+    th_share_start(&share, "writing the crowd", false);
+    th_out_def def = {.fps = fps, .progress = th_share_show, .context = &share};
+    th_watch_interrupt();
+    th_result result = write(studio, path, &def, &error);
+    th_share_end(&share);
+    if (th_interrupted()) return TH_EXIT_INTERRUPTED;
+    if (result != TH_OK) return th_report_failure(path, &error);
+    char size[32];
+    th_size_text(size, sizeof size, (double)th_file_bytes(path));
+    printf("%s: %s\n", path, size);
+    return TH_EXIT_OK;
+}
+
 typedef struct export_options {
-    const char *app, *html, *video, *colour, *view;
+    const char *app, *html, *video, *usd, *gltf, *points, *colour, *view;
     double fps;
     long long width;
     th_colour_by colour_by;
@@ -331,6 +332,13 @@ static int export_all(const char *run, const export_options *o) {
                                            .colour_by = (int)o->colour_by,
                                            .colour = o->colour},
                             strcmp(o->view, "3d") == 0);
+    const struct {
+        const char *path;
+        write_out *write;
+    } outs[] = {{o->usd, th_usd_write}, {o->gltf, th_gltf_write}, {o->points, th_points_write}};
+    for (int k = 0; k < 3 && code == TH_EXIT_OK; ++k)
+        if (outs[k].path)
+            code = export_out(&studio, outs[k].write, outs[k].path, o->fps > 0 ? o->fps : 12);
     th_studio_release(&studio);
     return code;
 }
@@ -345,10 +353,17 @@ static int run_export(const th_command *command, int argc, char **argv) {
          "of a scene: the studio with its crowd in one file, without a server", 0, 0},
         {"video", TH_OPTION_TEXT, &o.video, "FILE",
          "a video (.mp4, .webm, .gif), made by the program ffmpeg", 0, 0},
+        {"usd", TH_OPTION_TEXT, &o.usd, "FILE",
+         "for films: a USD text file (.usda) with a PointInstancer (docs/film.md)", 0, 0},
+        {"gltf", TH_OPTION_TEXT, &o.gltf, "FILE",
+         "for games: glTF (.glb, .gltf); up to 300 people walk with bones, more glide", 0, 0},
+        {"points", TH_OPTION_TEXT, &o.points, "FILE",
+         "a table (.csv) of places, speeds and gaits, a row per person and frame", 0, 0},
         {"view", TH_OPTION_TEXT, &o.view, "V",
          "of the video: plan (default), or 3d, which a browser draws", 0, 0},
         {"fps", TH_OPTION_REAL, &o.fps, "N",
-         "frames per second (default 5 in a page, 25 in a video)", 0.01, 100},
+         "frames per second (default 5 in a page, 25 in a video, 12 for films and games)", 0.01,
+         100},
         {"width", TH_OPTION_INTEGER, &o.width, "PX", "width of the video (default 1280)", 320,
          7680},
         {"colour", TH_OPTION_TEXT, &o.colour, "BY",
@@ -366,12 +381,14 @@ static int run_export(const th_command *command, int argc, char **argv) {
         th_complain(command, "a video in 3D is at most 3840 pixels wide; give a smaller --width");
         return TH_EXIT_USAGE;
     }
-    if (!o.html && !o.video && !o.app) {
-        th_complain(command, "say what to write: --html FILE, --video FILE or --app FILE");
+    bool outward = o.usd || o.gltf || o.points;
+    if (!o.html && !o.video && !o.app && !outward) {
+        th_complain(command,
+                    "say what to write: --html, --video, --usd, --gltf, --points or --app FILE");
         return TH_EXIT_USAGE;
     }
-    if (o.app && (o.html || o.video)) {
-        th_complain(command, "--app is made from a scene, --html and --video from a recording");
+    if (o.app && (o.html || o.video || outward)) {
+        th_complain(command, "--app is made from a scene, all others from a recording");
         return TH_EXIT_USAGE;
     }
     if (o.app) return export_app(run, o.app);
@@ -383,7 +400,8 @@ const th_command th_command_export = {
     .operands = "RUN",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "a recording as one file that plays in a browser, or as a video",
+    .summary =
+        "a recording as one file that plays in a browser, a video, or a scene for films and games",
     .detail =
         "RUN is what `throng replay` takes: the folder of a recorded run, or a recording. "
         "The page holds the\n"
@@ -399,6 +417,7 @@ const th_command th_command_export = {
     .examples = "  throng run scenes/station.json --record sqlite --out runs/station\n"
                 "  throng export runs/station --html runs/station/replay.html\n"
                 "  throng export runs/station --video station.mp4 --colour density\n"
-                "  throng export runs/station --video station3d.mp4 --view 3d\n",
+                "  throng export runs/station --video station3d.mp4 --view 3d\n"
+                "  throng export runs/station --usd crowd.usda --fps 24\n",
     .run = run_export,
 };

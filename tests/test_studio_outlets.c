@@ -261,6 +261,33 @@ static void the_recording_measures_the_same(void **state) {
     th_findings_destroy(findings);
 }
 
+// The layers of the time so far against what was observed.
+static void assert_maps_of_all_time(th_studio *studio) {
+    static const th_studio_layer_kind kinds[] = {TH_LAYER_HIGHEST, TH_LAYER_MEAN, TH_LAYER_DENSE,
+                                                 TH_LAYER_USAGE, TH_LAYER_DELAY};
+    const th_observation *seen = th_watch_observation(studio->plays[0].charts.watch);
+    double most[5] = {0}, sum[5] = {0}, spent = 0.0, jammed = 0.0;
+    for (int k = 0; k < 5; ++k) {
+        th_studio_field field = {.level = 0};
+        assert_true(th_studio_map_world(studio->plays[0].world, NULL, seen, kinds[k], &field));
+        for (int c = 0; c < field.nx * field.ny; ++c) {
+            if (isnan(field.values[c])) continue;
+            most[k] = fmax(most[k], (double)field.values[c]);
+            sum[k] += (double)field.values[c];
+        }
+        th_studio_field_release(&field);
+    }
+    for (int n = 0; n < seen->sample_count; ++n) {
+        spent += seen->inside[n] * seen->interval;
+        jammed += seen->jammed[n] * seen->interval;
+    }
+    assert_near(most[0], library.highest, 1e-3);
+    assert_true(most[1] > 0.2 && most[1] < most[0]);
+    assert_true(most[2] > 0.0 && most[2] < seen->sample_count * seen->interval);
+    assert_near(sum[3], spent, 1e-3 * spent);
+    assert_true(jammed > 1.0 && sum[4] > 0.5 * jammed && sum[4] < 2.0 * jammed);
+}
+
 static void the_studio_shows_the_same(void **state) {
     (void)state;
     th_studio *studio = calloc(1, sizeof *studio);
@@ -280,6 +307,7 @@ static void the_studio_shows_the_same(void **state) {
         highest = fmax(highest, (double)play->charts.density);
     }
     assert_near(highest, library.highest, 1e-3);
+    assert_maps_of_all_time(studio);
     // The texts for a page that is loaded now.
     json_t *scene = th_describe_scene(studio, 0), *shown = th_describe_state(studio);
     json_t *hello = th_describe_hello(studio);

@@ -481,7 +481,9 @@ static void describe_offers(const th_studio_catalogue *c, const th_scene_view *s
     }
     for (int k = 0; k < c->layer_count; ++k) {
         const th_studio_layer *layer = &c->layers[k];
-        json_t *levels = layer->kind == TH_LAYER_DENSITY ? describe_services() : json_array();
+        bool density = layer->kind == TH_LAYER_DENSITY || layer->kind == TH_LAYER_HIGHEST ||
+                       layer->kind == TH_LAYER_MEAN;
+        json_t *levels = density ? describe_services() : json_array();
         json_array_append_new(layers,
                               json_pack("{s:s,s:s,s:s,s:s,s:f,s:f,s:b,s:o,s:s}", "name",
                                         layer->name, "label", layer->label, "unit", layer->unit,

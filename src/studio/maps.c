@@ -295,7 +295,26 @@ static bool turn_into_times(const th_studio_moment *moment, th_studio_field *fie
     return made;
 }
 
-static bool copy_crowd_pressure(const th_observation *seen, th_studio_field *field) {
+bool th_studio_is_of_observer(th_studio_layer_kind kind) {
+    return kind == TH_LAYER_CROWD_PRESSURE || kind == TH_LAYER_HIGHEST || kind == TH_LAYER_MEAN ||
+           kind == TH_LAYER_DENSE || kind == TH_LAYER_USAGE || kind == TH_LAYER_DELAY;
+}
+
+// By the definitions of the report's maps, for the time so far; NaN: no person came near.
+static float seen_in_cell(const th_observation *seen, const th_map *map, size_t c,
+                          th_studio_layer_kind kind) {
+    double value = 0.0;
+    if (kind == TH_LAYER_CROWD_PRESSURE) return map->motion[c].density * map->motion[c].variance;
+    if (kind == TH_LAYER_HIGHEST) value = (double)map->density_max[c];
+    if (kind == TH_LAYER_MEAN) value = map->density_sum[c] / fmax(seen->sample_count, 1.0);
+    if (kind == TH_LAYER_DENSE) value = map->dense_time[c];
+    if (kind == TH_LAYER_USAGE) value = map->person_count[c] * seen->interval;
+    if (kind == TH_LAYER_DELAY) value = map->jam_time[c];
+    return value > 0.0 ? (float)value : NAN;
+}
+
+static bool copy_seen(const th_observation *seen, th_studio_layer_kind kind,
+                      th_studio_field *field) {
     if (!seen || field->level >= seen->map_count) return false;
     const th_map *map = &seen->maps[field->level];
     size_t cells = (size_t)map->nx * (size_t)map->ny;
@@ -306,7 +325,7 @@ static bool copy_crowd_pressure(const th_observation *seen, th_studio_field *fie
     field->cell = map->cell;
     field->values = malloc(cells * sizeof(float));
     for (size_t c = 0; field->values && c < cells; ++c)
-        field->values[c] = map->motion[c].density * map->motion[c].variance;
+        field->values[c] = seen_in_cell(seen, map, c, kind);
     return field->values != NULL;
 }
 
@@ -315,7 +334,7 @@ bool th_studio_map_world(th_world *world, const th_studio_moment *moment,
                          th_studio_field *field) {
     const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     if (field->level >= scene->level_count) return false;
-    if (kind == TH_LAYER_CROWD_PRESSURE) return copy_crowd_pressure(seen, field);
+    if (th_studio_is_of_observer(kind)) return copy_seen(seen, kind, field);
     if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
     if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);
     int values = kind == TH_LAYER_PLANNED || kind == TH_LAYER_DRAWN ? 2 : 1;

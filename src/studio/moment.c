@@ -109,7 +109,7 @@ static void add_layers(th_studio_catalogue *c, const th_scene_view *scene, const
         bool grid = layers[l].kind == TH_LAYER_PACKING || layers[l].kind == TH_LAYER_PRESSURE;
         if ((grid && (!world || !has_grids(scene))) ||
             (layers[l].of_target && (!world || scene->target_count == 0)) ||
-            (layers[l].kind == TH_LAYER_CROWD_PRESSURE && !world) ||
+            (th_studio_is_of_observer(layers[l].kind) && !world) ||
             (layers[l].kind == TH_LAYER_PLANNED && !has_directions(scene)) ||
             (layers[l].kind == TH_LAYER_DISCOMFORT && !has_picture(scene, TH_PICTURE_DISCOMFORT)) ||
             (layers[l].kind == TH_LAYER_DRAWN && !has_picture(scene, TH_PICTURE_GUIDANCE)))

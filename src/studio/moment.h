@@ -58,6 +58,16 @@ typedef struct th_studio_colour {
     X(CROWD_PRESSURE, crowd_pressure, "crowd pressure", "1/s2", false, false, 0.1,                \
       "density times the variance of the local velocity over half a minute (Helbing 2007); from " \
       "0.02 on a crowd of more than 7 /m2 is turbulent")                                          \
+    X(HIGHEST, highest_density, "highest density so far", "1/m2", false, false, 8,                \
+      "the highest density of each cell at any full second, as in the report")                    \
+    X(MEAN, mean_density, "mean density so far", "1/m2", false, false, 8,                         \
+      "the density of each cell, averaged over the time so far")                                  \
+    X(DENSE, time_dense, "time above 4 /m2", "s", false, false, 0,                                \
+      "seconds that each cell was denser than 4 people/m2 (IMO), as in the report")               \
+    X(USAGE, usage, "time people spent", "s", false, false, 0,                                    \
+      "person-seconds in each cell so far: where people were")                                    \
+    X(DELAY, delay, "time people lost", "s", false, false, 0,                                     \
+      "person-seconds in each cell of people slower than 0.2 m/s who would go on")                \
     X(VELOCITY, velocity, "mean velocity", "m/s", true, false, 2,                                 \
       "mean velocity of the people there")                                                        \
     X(DISTANCE, distance, "way to go", "m", false, true, 0, "walking distance to a target")       \
@@ -177,7 +187,8 @@ uint8_t th_studio_heading(float x, float y);
 uint8_t th_studio_speed(float speed);
 
 // ---- maps of the people of a level
-bool th_studio_is_of_people(th_studio_layer_kind kind); // they alone make it
+bool th_studio_is_of_people(th_studio_layer_kind kind);   // they alone make it
+bool th_studio_is_of_observer(th_studio_layer_kind kind); // what was seen so far makes it
 // False: no memory, or the layer is not one that people alone make.
 bool th_studio_map_people(const th_studio_moment *moment, th_studio_layer_kind kind, int level,
                           th_studio_field *field);

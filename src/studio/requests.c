@@ -588,6 +588,26 @@ size_t th_base64_decode(const char *text, size_t length, unsigned char *bytes) {
     return size;
 }
 
+void th_base64_put(th_file_writer *file, const unsigned char *bytes, size_t size) {
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char line[4096];
+    size_t used = 0;
+    for (size_t k = 0; k < size; k += 3) {
+        size_t left = size - k;
+        unsigned word = (unsigned)bytes[k] << 16 | (left > 1 ? (unsigned)bytes[k + 1] << 8 : 0) |
+                        (left > 2 ? (unsigned)bytes[k + 2] : 0);
+        line[used++] = letters[word >> 18];
+        line[used++] = letters[word >> 12 & 63];
+        line[used++] = left > 1 ? letters[word >> 6 & 63] : '=';
+        line[used++] = left > 2 ? letters[word & 63] : '=';
+        if (used + 4 <= sizeof line) continue;
+        th_file_put(file, line, used);
+        used = 0;
+    }
+    th_file_put(file, line, used);
+}
+
 static bool append_upload(th_upload *upload, const json_t *data, th_error *error) {
     size_t length = json_string_length(data);
     unsigned char *bytes = malloc(length + 1);

@@ -278,6 +278,7 @@ void th_studio_greet(th_studio *studio, uint64_t client); // 0: all
 void th_upload_end(th_upload *upload); // closes and removes the file
 // Bytes that base64 stands for, at most `length`; SIZE_MAX: it is none.
 size_t th_base64_decode(const char *text, size_t length, unsigned char *bytes);
+void th_base64_put(th_file_writer *file, const unsigned char *bytes, size_t size);
 
 // ---- the last minutes, play.c
 void th_history_add(th_studio_history *history, th_studio_moment *moment, size_t most_bytes);

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
+import validator from "gltf-validator";
 import {
     ROOM,
     Studio,
@@ -899,7 +900,10 @@ test("a stranger finds words, not names of variables, also in a small window", (
             await studio.page.keyboard.press("Escape");
             await studio.shot("zones");
             await studio.page.click("#tab-charts");
-            await studio.stepped(60);
+            await studio.stepped(220);
+            const left = (await studio.state()).worlds[0].left;
+            assert.ok(left > 3);
+            await studio.wait((people) => document.querySelector(".counts").textContent.includes(`out${people}`), left);
             await studio.wait(() => /before/.test(document.querySelector(".panel:not([hidden])").textContent));
         },
         {
@@ -1063,6 +1067,68 @@ test("an exported file plays from disk", async () => {
     await report.close();
 });
 
+// What another library finds in a USD text; it is made for pages.
+async function readUsd(text) {
+    const file = (name) => readFileSync(join(root, "studio/node_modules/tinyusdz", name)),
+        page = await browser.newPage();
+    const read = await page.evaluate(
+        async ([script, wasm, usda]) => {
+            const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" })),
+                { default: make } = await import(address),
+                wasmBinary = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0)),
+                usd = await make({ wasmBinary, locateFile: (name) => name, print: () => {}, printErr: () => {} }),
+                loader = new usd.TinyUSDZLoaderNative();
+            const ok = loader.loadFromBinary(new TextEncoder().encode(usda), "crowd.usda");
+            return { ok, error: ok ? "" : String(loader.error?.()), meshes: loader.numMeshes?.() };
+        },
+        [String(file("tinyusdz.js")), file("tinyusdz.wasm").toString("base64"), text],
+    );
+    await page.close();
+    return read;
+}
+
+test("a recording becomes scenes of films and games, as other programs read them", async () => {
+    const folder = join(output, "outward"),
+        scene = { ...ROOM, run: { duration: 6 }, record: { format: "sqlite", fps: 5 } };
+    run("run", sceneFile("outward.json", scene), "--out", folder, "--force");
+    const file = (name) => join(output, name);
+    run("export", folder, "--usd", file("crowd.usda"), "--points", file("crowd.csv"), "--fps", "10");
+    for (const name of ["crowd.glb", "crowd.gltf"]) {
+        run("export", folder, "--gltf", file(name), "--fps", "10");
+        const report = await validator.validateBytes(new Uint8Array(readFileSync(file(name))), { maxIssues: 20 });
+        const { numErrors, numWarnings, messages } = report.issues;
+        assert.deepEqual([numErrors, numWarnings], [0, 0], JSON.stringify(messages));
+        assert.equal(report.info.animationCount, 1);
+        assert.equal(report.info.hasSkins, true);
+    }
+    const gltf = JSON.parse(readFileSync(file("crowd.gltf"), "utf8"));
+    assert.equal(gltf.skins.length, 60, "each of 60 people walks");
+    // The table says where they were, as the recording does.
+    const [head, ...rows] = readFileSync(file("crowd.csv"), "utf8").trim().split("\n");
+    assert.equal(head.split(",").length, 11);
+    const person = rows.map((row) => row.split(",").map(Number)).filter((row) => row[2] === 7);
+    assert.ok(person.length > 30 && person.at(-1)[3] - person[0][3] > 2, "person 7 walks east");
+    for (let k = 1; k < person.length; k++) {
+        const walked = Math.hypot(person[k][3] - person[k - 1][3], person[k][4] - person[k - 1][4]);
+        const steps = 2 * (person[k][9] - person[k - 1][9]) * person[k][10];
+        assert.ok(Math.abs(walked - steps) < 0.011, `the gait covers ${steps} m of ${walked} m`);
+    }
+    // Another library reads the stage, its meshes and the crowd in it.
+    const usda = readFileSync(file("crowd.usda"), "utf8"),
+        read = await readUsd(usda);
+    assert.ok(read.ok, read.error);
+    assert.ok(read.meshes >= 2, `${read.meshes} meshes`);
+    const ids = /int64\[\] ids = \[([^\]]*)\]/.exec(usda)[1].split(", ").map(Number);
+    assert.deepEqual(
+        ids,
+        [...ids].sort((a, b) => a - b),
+    );
+    assert.equal(ids.length, 60);
+    const samples = /positions\.timeSamples = \{([^}]*)\}/.exec(usda)[1].trim().split("\n");
+    assert.equal(samples.length, 61, "6 s in ten frames a second");
+    for (const line of samples) assert.equal(line.split("(").length - 1, 60, "one order at all times");
+});
+
 test("a recording becomes a video in 3D, and says what is missing for it", () => {
     const folder = join(output, "filmed"),
         film = join(output, "film.mp4");
@@ -1096,6 +1162,60 @@ test("a recording becomes a video in 3D, and says what is missing for it", () =>
     for (let k = 0; k < size; k++) changed += Math.abs(pixels[k] - pixels[2 * size + k]) > 40 ? 1 : 0;
     assert.ok(changed > 300, `${changed} pixels differ`);
 });
+
+test("screen readers find names, headings, contrast and panels everywhere", () =>
+    withRoom(async (studio) => {
+        const axe = readFileSync(join(root, "studio/node_modules/axe-core/axe.min.js"), "utf8");
+        await studio.page.evaluate(axe);
+        const look = async (place) => {
+            const found = await studio.page.evaluate(async () =>
+                (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map(
+                    ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 120)}: ${nodes[0].failureSummary}`,
+                ),
+            );
+            assert.deepEqual(found, [], place);
+        };
+        await studio.page.click("#tab-view");
+        for (const theme of ["light", "dark"]) {
+            for (const tab of ["view", "selected", "models", "charts", "findings", "person"]) {
+                assert.equal(await studio.page.getAttribute(`#tab-${tab}`, "aria-selected"), "true");
+                await look(`${theme}, ${tab}`);
+                await studio.page.press(`#tab-${tab}`, "ArrowRight");
+            }
+            await studio.page.keyboard.press("t");
+        }
+        await studio.page.keyboard.press("?");
+        await look("help");
+        await studio.page.keyboard.press("Escape");
+        await studio.page.click("#new");
+        await look("new");
+        await studio.page.click('button[title="Back (Esc)"]');
+        await studio.tool("zone");
+        await look("a tool");
+    }));
+
+// From a tablet to a wall of screens: nothing lies outside, nothing needs to be scrolled sideways, the plan has room.
+test("the page fits windows from 820 to 3840 pixels", () =>
+    withRoom(async (studio) => {
+        for (const [width, height] of [[820, 1180], [1280, 720], [1920, 1080], [2560, 1440], [3840, 2160]]) {
+            await studio.page.setViewportSize({ width, height });
+            await studio.drawn();
+            const seen = await studio.page.evaluate(() => {
+                const plan = document.querySelector(".plan").getBoundingClientRect();
+                const outside = [...document.querySelectorAll("header > *, footer > *, .tabs > *, .legend")]
+                    .filter((one) => !one.hidden && one.offsetParent !== null)
+                    .filter((one) => {
+                        const { left, right, bottom } = one.getBoundingClientRect();
+                        return left < -1 || right > innerWidth + 1 || bottom > innerHeight + 1;
+                    })
+                    .map((one) => one.outerHTML.slice(0, 80));
+                return { outside, wide: plan.width / innerWidth, high: plan.height / innerHeight, whole: window.studio.plans[0].whole };
+            });
+            assert.deepEqual(seen.outside, [], `${width} x ${height}`);
+            assert.ok(seen.wide > 0.42 && seen.high > 0.6 && seen.whole, `${width} x ${height}: ${JSON.stringify(seen)}`);
+            if (width === 820 || width === 3840) await studio.shot(`window-${width}`);
+        }
+    })); // prettier-ignore
 
 test("every button and every key can be pressed", () =>
     withRoom(async (studio) => {

@@ -116,10 +116,29 @@ export class App implements Listener, EditorHost {
     // ---- the page
     build(root: HTMLElement): void {
         for (const [name, label] of TABS) {
+            const panel = this.panels[name];
             this.tabs.append(
-                button(label, `Panel: ${label}`, () => this.setTab(name), { role: "tab", id: `tab-${name}` }),
+                button(label, `Panel: ${label}`, () => this.setTab(name), {
+                    role: "tab",
+                    id: `tab-${name}`,
+                    "aria-controls": `panel-${name}`,
+                }),
             );
+            panel.id = `panel-${name}`;
+            panel.tabIndex = 0;
+            panel.setAttribute("role", "tabpanel");
+            panel.setAttribute("aria-labelledby", `tab-${name}`);
         }
+        // One stop for Tab; the arrows go from one to the next.
+        this.tabs.addEventListener("keydown", (event) => {
+            const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            if (!by) return;
+            event.stopPropagation();
+            const names = TABS.map(([name]) => name).filter((name) => !document.getElementById(`tab-${name}`)?.hidden),
+                next = names[(names.indexOf(this.shown.panel) + by + names.length) % names.length];
+            this.setTab(next);
+            document.getElementById(`tab-${next}`)?.focus();
+        });
         this.side.append(this.tabs, ...Object.values(this.panels));
         this.panes[1].hidden = true;
         this.stage.append(
@@ -324,6 +343,7 @@ export class App implements Listener, EditorHost {
         this.showMaking(state);
         const scene = this.scenes[0];
         if (scene && this.shown.panel === "charts" && this.registry?.replay) this.charts.draw(scene, false);
+        if (scene && this.shown.panel === "charts" && !this.registry?.replay) this.charts.count(scene, state.worlds);
     }
 
     // A change that takes its time; the crowd goes on meanwhile.
@@ -635,7 +655,10 @@ export class App implements Listener, EditorHost {
         const tab = this.panels[name] ? name : "view";
         this.shown.panel = tab;
         for (const [key, panel] of Object.entries(this.panels)) panel.hidden = key !== tab;
-        for (const item of this.tabs.children) item.setAttribute("aria-selected", String(item.id === `tab-${tab}`));
+        for (const item of this.tabs.children) {
+            item.setAttribute("aria-selected", String(item.id === `tab-${tab}`));
+            (item as HTMLElement).tabIndex = item.id === `tab-${tab}` ? 0 : -1;
+        }
         const scene = this.scenes[0];
         if (scene && tab === "charts") this.charts.draw(scene, this.comparing());
         this.keepAddress();

@@ -110,7 +110,7 @@ export class Controls {
         return h(
             "header",
             {},
-            h("span", { className: "brand" }, "throng"),
+            h("h1", { className: "brand" }, "throng"),
             this.title,
             button("New…", "Empty scene or a template (N)", () => this.app.files.showTemplates(), { id: "new" }),
             button(
@@ -136,7 +136,10 @@ export class Controls {
             this.compare,
             button("Fit", "Show the whole scene (F)", () => this.app.fit(), { id: "fit" }),
             button("◐", "Light or dark (T)", () => this.app.toggleTheme(), { id: "theme" }),
-            button("?", "Help and keys (?)", () => this.showHelp(), { id: "help-button" }),
+            button("?", "Help and keys (?)", () => this.showHelp(), {
+                id: "help-button",
+                "aria-label": "? Help and keys",
+            }),
             button("☰", "Show or hide the panels (P)", () => this.app.togglePanels(), { id: "panels" }),
             this.app.files.file,
         );
@@ -310,7 +313,6 @@ export class Controls {
     update(state: State): void {
         const world = state.worlds[0];
         this.play.textContent = state.playing ? "❚❚ Pause" : world.done ? "↺ Again" : "▶ Play";
-        this.play.setAttribute("aria-label", state.playing ? "Pause" : "Play");
         this.undo.disabled = state.undo === 0;
         this.redo.disabled = state.redo === 0;
         const shownTime = state.scrub ?? world.time;

@@ -18,12 +18,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(
         else if (key === "style") element.setAttribute("style", String(value));
         else (element as unknown as Props)[key] = value;
     }
+    if (tag === "select" && typeof props.title === "string" && !("aria-label" in props))
+        element.setAttribute("aria-label", props.title.split("\n")[0]);
     for (const child of children) if (child) element.append(child);
     return element;
 }
 
 export function button(label: string, title: string, onclick: () => void, props: Props = {}): HTMLButtonElement {
-    return h("button", { type: "button", title, "aria-label": title, onclick, ...props }, label);
+    // Read aloud is what is written on it; of a sign what its title says.
+    const name = label !== "" && !/[\p{L}?]/u.test(label) ? { "aria-label": title } : {};
+    return h("button", { type: "button", title, ...name, onclick, ...props }, label);
 }
 
 export function clear(element: Element, ...children: Child[]): void {

@@ -313,7 +313,7 @@ export class Looks {
                 h(
                     "section",
                     { title: colour.doc },
-                    h("h4", {}, `People: ${colour.label}${unit(colour.unit)}`),
+                    h("h3", {}, `People: ${colour.label}${unit(colour.unit)}`),
                     h("div", { className: "bar", style: `background:${gradient(mapOf(colour.name))}` }),
                     scale(colour.min, colour.max > colour.min ? colour.max : this.ends.colour),
                 ),
@@ -323,7 +323,7 @@ export class Looks {
                 h(
                     "section",
                     { title: colour.doc },
-                    h("h4", {}, `People: ${colour.label}`),
+                    h("h3", {}, `People: ${colour.label}`),
                     h(
                         "ul",
                         {},
@@ -349,7 +349,7 @@ export class Looks {
                 h(
                     "section",
                     { title: `${layer.doc}; levels: ${service.source}` },
-                    h("h4", {}, `${words(layer.label)}${unit(layer.unit)}, ${service.source.split(/[ ,:]/)[0]}`),
+                    h("h3", {}, `${words(layer.label)}${unit(layer.unit)}, ${service.source.split(/[ ,:]/)[0]}`),
                     h(
                         "ul",
                         {},
@@ -369,7 +369,7 @@ export class Looks {
                 h(
                     "section",
                     { title: layer.doc },
-                    h("h4", {}, `${words(layer.label)}${unit(layer.unit)}`),
+                    h("h3", {}, `${words(layer.label)}${unit(layer.unit)}`),
                     h("div", {
                         className: "bar",
                         style: `background:${gradient([0, 0.25, 0.5, 0.75, 1].map(heat))};opacity:${ALPHA / 255}`,
@@ -384,7 +384,7 @@ export class Looks {
                 h(
                     "section",
                     { title: `${layer.doc}; B less A` },
-                    h("h4", {}, `${words(layer.label)}, B less A${unit(layer.unit)}`),
+                    h("h3", {}, `${words(layer.label)}, B less A${unit(layer.unit)}`),
                     h("div", { className: "bar", style: `background:${gradient(MAPS.contrast)}` }),
                     scale(-end, end),
                 ),

@@ -16,6 +16,7 @@ import type {
     Registry,
     Scene,
     Stage,
+    WorldState,
 } from "./types";
 import { STAGES } from "./types";
 import type { Json } from "./decode";
@@ -329,6 +330,7 @@ export class ChartsPanel {
     private flows = new Chart(190);
     private areas = new Chart();
     private diagram = new Chart(210);
+    private table = h("table", { className: "counts" });
     private asked = 0;
     references: References = { weidmann: [], congestion: 4 };
     until = Infinity; // a scrubbed or replayed moment hides what comes later
@@ -336,6 +338,7 @@ export class ChartsPanel {
     constructor() {
         this.element.append(
             this.counts.element,
+            this.table,
             this.flows.element,
             this.areas.element,
             this.diagram.element,
@@ -349,6 +352,56 @@ export class ChartsPanel {
 
     reset(world: number): void {
         this.histories[world] = empty();
+    }
+
+    // What has passed through exits, doors and lines so far, and how fast now; with every state.
+    count(scene: Scene, worlds: WorldState[]): void {
+        const pair = ([there, back]: [number, number]): string =>
+            back > 0 ? `${grouped(there)} + ${grouped(back)} back` : grouped(there);
+        const rows = [
+            ...scene.goals.flatMap((goal, k) =>
+                goal.kind === "exit" ? [{ name: goal.id, kind: "exit", at: k, of: (w: WorldState) => grouped(w.exits[k] ?? 0) }] : [],
+            ),
+            ...scene.doors.map((door, k) => ({
+                name: door.id,
+                kind: "door",
+                at: scene.goals.length + k,
+                of: (w: WorldState) => pair(w.doors[k] ?? [0, 0]),
+            })),
+            ...scene.lines.map((line, k) => ({
+                name: line.id,
+                kind: "line",
+                at: scene.goals.length + scene.doors.length + k,
+                of: (w: WorldState) => pair(w.lines[k] ?? [0, 0]),
+            })),
+        ]; // prettier-ignore
+        const flow = (world: number, at: number): string => {
+            const flows = this.histories[world]?.flows;
+            return short(Math.abs(flows?.[flows.length - 1]?.[at] ?? 0));
+        };
+        this.table.hidden = rows.length === 0;
+        const tag = (text: string, w: number): string => (worlds.length > 1 ? `${text} ${"AB"[w]}` : text);
+        clear(
+            this.table,
+            h("caption", {}, "Exits, doors and lines"),
+            h(
+                "tr",
+                {},
+                h("th", { scope: "col" }, "place"),
+                ...worlds.flatMap((_, w) => [
+                    h("th", { scope: "col" }, tag("people", w)),
+                    h("th", { scope: "col" }, tag("now [1/s]", w)),
+                ]),
+            ),
+            ...rows.map(({ name, kind, at, of }) =>
+                h(
+                    "tr",
+                    {},
+                    h("th", { scope: "row" }, kind === "exit" ? name : `${kind} ${name}`),
+                    ...worlds.flatMap((state, w) => [h("td", {}, of(state)), h("td", {}, flow(w, at))]),
+                ),
+            ),
+        );
     }
 
     add(world: number, rows: ChartRow[]): void {

@@ -48,7 +48,7 @@ export class Toolbar {
                     h("span", {}, tool.label),
                     h("kbd", {}, tool.key === "Delete" ? "Del" : tool.key.toUpperCase()),
                 );
-                return heading[tool.name] ? [h("h3", {}, heading[tool.name]), item] : [item];
+                return heading[tool.name] ? [h("h2", {}, heading[tool.name]), item] : [item];
             }),
         );
     }
@@ -99,6 +99,7 @@ export class Toolbar {
                 "select",
                 {
                     title: doc,
+                    "aria-label": label,
                     id: `option-${key.replace(/.*\./, "")}`,
                     onchange: () => {
                         this.options[key] = select.value;
