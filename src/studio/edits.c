@@ -640,16 +640,37 @@ static const th_field_info *field_called(const char *name) {
     return NULL;
 }
 
-// A value that a model keeps of one agent, personality and panic among them. Not in the document.
+// Of one agent, or (`group` not negative) of all in the group; how many.
+static int write_field(th_world *world, int field, bool is_float, int k, int group, double number) {
+    int begin = k < 0 ? 0 : k, end = k < 0 ? th_world_agent_count(world) : k + 1, count = 0;
+    const uint32_t *groups = th_world_map(world, TH_FIELD_GROUP, TH_ACCESS_READ);
+    void *view = th_world_map(world, field, TH_ACCESS_WRITE);
+    for (int i = begin; view && groups && i < end; ++i) {
+        if (group >= 0 && groups[i] != (uint32_t)group) continue;
+        if (is_float)
+            ((float *)view)[i] = (float)number;
+        else
+            ((uint32_t *)view)[i] = (uint32_t)number;
+        count++;
+    }
+    th_world_unmap(world, field);
+    th_world_unmap(world, TH_FIELD_GROUP);
+    return count;
+}
+
+// A value that a model keeps of an agent, personality and panic among them: of one, or of a group. Not in the document.
 json_t *th_edit_person(th_studio *studio, int w, const json_t *asked, th_error *error) {
     th_world *world = studio->plays[w].world;
     const char *name = json_string_value(json_object_get(asked, "field"));
     const json_t *value = json_object_get(asked, "value");
     json_int_t person = json_integer_value(json_object_get(asked, "person"));
+    const json_t *of = json_object_get(asked, "group");
     const th_field_info *info = field_called(name);
-    int field = info ? th_world_field(world, name) : -1;
-    int k = person > 0 && person <= UINT32_MAX ? th_studio_find_view(world, (uint32_t)person) : -1;
-    if (k < 0) return th_request_refuse(error, "person", "there is no such person");
+    int field = info ? th_world_field(world, name) : -1, k = -1, group = -1;
+    if (of && (group = th_request_group(th_scene_view_of(th_world_scene(world)), of, error)) < 0)
+        return NULL;
+    if (!of && person > 0 && person <= UINT32_MAX) k = th_studio_find_view(world, (uint32_t)person);
+    if (!of && k < 0) return th_request_refuse(error, "person", "there is no such person");
     if (field < 0)
         return th_request_refuse(error, "field", "no model of the world keeps such a value");
     double number = json_number_value(value);
@@ -658,10 +679,7 @@ json_t *th_edit_person(th_studio *studio, int w, const json_t *asked, th_error *
         return th_request_refuse(error, "value", "is no number that the model can keep");
     push_of_people(studio, w, "person");
     th_undo_clear(&studio->redo);
-    void *view = th_world_map(world, field, TH_ACCESS_WRITE);
-    if (view && info->is_float) ((float *)view)[k] = (float)number;
-    if (view && !info->is_float) ((uint32_t *)view)[k] = (uint32_t)number;
-    th_world_unmap(world, field);
-    th_studio_tell_edited(studio, w, "person changed", "live", 0);
-    return json_pack("{s:s}", "how", "live");
+    int count = write_field(world, field, info->is_float, k, group, number);
+    th_studio_tell_edited(studio, w, of ? "group changed" : "person changed", "live", 0);
+    return json_pack("{s:s,s:i}", "how", "live", "changed", count);
 }

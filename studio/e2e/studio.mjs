@@ -263,6 +263,7 @@ test("brush, move, delete, zones, sources and new scenes", () =>
             await studio.page.keyboard.press("Escape");
             await studio.page.click("#new");
             await studio.page.click(`[data-template="${template}"]`);
+            await studio.page.evaluate(() => document.querySelector("#discard[open] #discard-go")?.click());
             await studio.wait(
                 () => !document.getElementById("templates").open && window.studio.state.worlds[0].step < 5,
             );
@@ -823,6 +824,43 @@ test("a click on a person shows what drives it", () =>
         await studio.wait(() => window.studio.inspection === null);
     }));
 
+test("the minds of one person and of a group are changed by a right click", () =>
+    withRoom(
+        async (studio) => {
+            await studio.stepped(5);
+            const [id, place] = Object.entries(await studio.people())[10];
+            await studio.page.evaluate(([x, y]) => window.studio.plans[0].setCamera(x, y, 60), place);
+            await studio.drawn();
+            await studio.page.mouse.click(...(await studio.pixel(...place)), { button: "right" });
+            await studio.wait(
+                (person) => window.studio.inspection?.person === person && window.studio.inspection.facts.length > 0,
+                Number(id),
+            );
+            const field = await studio.page.evaluate(() =>
+                window.studio.inspection.facts.find(({ field, doc }) => field && !/^bits/.test(doc ?? "")),
+            );
+            assert.ok(field, "a value of the mind that is a number");
+            await studio.page.selectOption("#person-for", "group");
+            const input = studio.page.locator("aside dd input[type=number]").first();
+            await input.fill("0.5");
+            await input.press("Enter");
+            await studio.wait(() => /All of visitors changed/.test(document.querySelector(".jam").textContent));
+            const reply = await studio.ask("edit", {
+                kind: "person",
+                group: "visitors",
+                field: field.field,
+                value: 0.5,
+            });
+            assert.equal(reply.changed, 60, "all of the group");
+            // By colour, in words.
+            await studio.page.click("#tab-view");
+            await studio.page.check('input[name=colour][value="mood"]');
+            await studio.wait(() => /Calm/.test(document.querySelector(".legend").textContent));
+            await studio.shot("mood");
+        },
+        { ...ROOM, groups: [{ ...ROOM.groups[0], move: "hidac", behave: "hidac" }] },
+    ));
+
 test("a second client sees and steers the same crowd", () =>
     withRoom(async (studio, server) => {
         await studio.stepped(40);
@@ -1247,13 +1285,15 @@ test("every button and every key can be pressed", () =>
             .locator("#app > :is(header, footer, nav, aside) button[id]")
             .evaluateAll((list) => list.map((b) => b.id));
         assert.ok(buttons.length > 25, `${buttons.length} buttons`);
+        await studio.state(); // what the keys began has ended
         // Something to undo, and something to do again.
         for (const open of [false, true]) await studio.ask("edit", { kind: "door", door: "south", open });
         await studio.ask("undo");
         await studio.wait(() => window.studio.state.undo > 0 && window.studio.state.redo > 0);
         for (const id of buttons) {
             const item = studio.page.locator(`#${id}`);
-            if (id === "now") {
+            if (id === "now" || id === "branch") {
+                await studio.ask("compare", { on: false });
                 await studio.ask("step", { n: 10 });
                 await studio.ask("scrub", { time: 0 });
                 await item.waitFor({ state: "visible" });

@@ -74,9 +74,13 @@ export class App implements Listener, EditorHost {
     person = new PersonPanel(
         () => this.inspect(-1, 0),
         () => (this.following = !this.following),
-        (field, value) => {
-            const { person, world } = this.inspection ?? { person: 0, world: 0 };
-            void this.edit({ kind: "person", person, world, field, value }, "Person changed");
+        (field, value, group) => {
+            const { person, world } = this.inspection ?? { person: 0, world: 0 },
+                whom = group ? { group } : { person };
+            void this.edit(
+                { kind: "person", ...whom, world, field, value },
+                group ? `All of ${group} changed` : "Person changed",
+            );
         },
     );
     properties = new Properties(this);
@@ -104,7 +108,11 @@ export class App implements Listener, EditorHost {
         listen(this.controls.keys);
         this.plans.forEach((plan, world) => {
             this.editor.attach(plan, world);
-            plan.surface.addEventListener("contextmenu", (event) => event.preventDefault());
+            plan.surface.addEventListener("contextmenu", (event) => {
+                event.preventDefault();
+                const person = plan.personAt(event.offsetX, event.offsetY);
+                if (person >= 0) this.inspect(person, world);
+            });
             plan.onMoved = () => this.cameraMoved(world);
         });
         this.toolbar.setTool("select");

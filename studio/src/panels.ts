@@ -567,11 +567,13 @@ export function bitsOf(doc: string | undefined): [number, string][] {
 
 export class PersonPanel {
     readonly element = h("div", { className: "panel" });
+    private group = ""; // of the person that is shown
+    private isForGroup = false; // what is changed
 
     constructor(
         private leave: () => void,
         private follow: () => boolean,
-        private change: (field: string, value: number) => void,
+        private give: (field: string, value: number, group: string) => void,
     ) {
         this.show(null);
     }
@@ -593,6 +595,7 @@ export class PersonPanel {
             );
             return;
         }
+        this.group = String(inspection.facts.find((fact) => fact.name === "group")?.value ?? "");
         const roles = [...new Set(inspection.drawing.map((mark) => mark.role ?? "").filter(Boolean))],
             colours = roleColours(inspection.drawing);
         const existing = this.element.querySelector("dl");
@@ -631,14 +634,30 @@ export class PersonPanel {
             () => following.setAttribute("aria-pressed", String(this.follow())),
             { "aria-pressed": "false" },
         );
+        const whom = h(
+            "select",
+            {
+                id: "person-for",
+                title: "Whom a value that is changed here is for",
+                onchange: () => (this.isForGroup = whom.value === "group"),
+            },
+            h("option", { value: "person" }, "Change this person"),
+            h("option", { value: "group" }, "Change all of its group"),
+        );
+        whom.value = this.isForGroup ? "group" : "person";
         clear(
             this.element,
             h("h3", {}, `Person ${grouped(inspection.person)}`),
             h("div", { className: "row" }, following, button("Let go", "Stop inspecting (Esc)", this.leave)),
+            h("div", { className: "field" }, whom),
             facts,
             h("h3", {}, "Drawn in the plan"),
             legend,
         );
+    }
+
+    private change(field: string, value: number): void {
+        this.give(field, value, this.isForGroup ? this.group : "");
     }
 
     // A text; what a model keeps of the person can be changed: a number, or a box per bit.
