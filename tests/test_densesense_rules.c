@@ -3,6 +3,7 @@
 #include "run_model.h"
 #include "small_world.h"
 #include "support.h"
+#include <math.h>
 
 static th_densesense_params defaults(void) {
     th_model_def def = {.name = "densesense"};
@@ -45,6 +46,37 @@ static void far_places_count_less(void **state) {
         double r2 = (ring + 0.5) / 4, sigma = (double)p.sigma_obstacle;
         assert_near(th_densesense_sample_weight(&p, 8 * ring), exp(-r2 / (2 * sigma * sigma)),
                     1e-5);
+    }
+}
+
+// Four rings of equal area with eight points each, alike on both sides of the way and before and behind.
+static void places_lie_evenly_around(void **state) {
+    (void)state;
+    for (int ring = 0; ring < 4; ++ring) {
+        th_vec2 sum = {0, 0};
+        for (int k = 8 * ring; k < 8 * ring + 8; ++k) {
+            th_vec2 place = th_densesense_sample(k, th_v(0.6f, 0.8f));
+            assert_near(th_length(place), sqrt((ring + 0.5) / 4), 1e-5);
+            sum = th_add(sum, place);
+        }
+        assert_near(th_length(sum), 0, 1e-5);
+    }
+}
+
+// Eq. 9: how much nearer to the goal an agent comes; and an arc has as many directions as asked for, an odd number.
+static void a_gain_is_what_is_left_less(void **state) {
+    (void)state;
+    for (float cosine = 0.5f; cosine <= 1.0f; cosine += 0.25f) {
+        double way = 2 * 1.2, x = 5 - way * (double)cosine,
+               y2 = way * way * (1 - (double)(cosine * cosine));
+        assert_near(th_densesense_gain(5, 2, 1.2f, cosine), 5 - sqrt(x * x + y2), 1e-5);
+    }
+    th_densesense_params p = defaults();
+    static const int halves[] = {0, 0, 1, 1, 2, 2};
+    for (int samples = 1; samples <= 6; ++samples) {
+        float spacing;
+        p.arc_samples = (float)samples;
+        assert_int_equal(th_densesense_arc_half(&p, &spacing), halves[samples - 1]);
     }
 }
 
@@ -204,6 +236,8 @@ static void people_beyond_stairs_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(far_places_count_less),
+        cmocka_unit_test(places_lie_evenly_around),
+        cmocka_unit_test(a_gain_is_what_is_left_less),
         cmocka_unit_test(walls_behind_add_nothing),
         cmocka_unit_test(the_whole_arc_is_tried),
         cmocka_unit_test(a_direction_stays_until_another_is_better_by_the_share),
