@@ -16,11 +16,11 @@ static void speeds(void **state) {
     (void)state;
     const float free_speed = (float)TH_WEIDMANN_FREE_SPEED;
     assert_float_equal(crowd_speed(0.0f, 0.0f), 1.0f, 1e-6f);
-    // Those who walk my way at my speed cost nothing, however dense they are.
+    // People who walk the agent's way at its speed cost nothing, however dense they are.
     assert_float_equal(crowd_speed(3.0f, 1.0f), 1.0f, 1e-6f);
-    // Among those who stand, Weidmann's speed: 0.61 m/s at 2 people/m2.
+    // Among standing people Weidmann's speed holds: 0.61 m/s at 2 people/m2.
     assert_float_equal(free_speed * crowd_speed(2.0f, 0.0f), 0.61f, 0.01f);
-    // Oncoming ones cost twice as much speed as standing ones.
+    // Oncoming people cost twice as much speed as standing ones.
     float standing = 1.0f - crowd_speed(1.0f, 0.0f), oncoming = 1.0f - crowd_speed(1.0f, -1.0f);
     assert_float_equal(oncoming, 2.0f * standing, 1e-5f);
     assert_float_equal(crowd_speed(9.0f, -1.0f), TH_QUICKEST_LEAST, 1e-6f);
@@ -153,7 +153,7 @@ static void only_those_told_go_to_exits_unseen(void **state) {
     assert_true(all > 30);
     assert_true(half > 10 && half < 0.8 * all);
     assert_int_equal(none, 0);
-    // What is in sight need not be told.
+    // Agents need not be told of goals in sight.
     two_exits seen = leave_by_two(TH_JSON({"model": "quickest", "knows_all": 0}));
     assert_true(seen.far > 60);
 }

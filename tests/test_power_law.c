@@ -106,7 +106,7 @@ static void one_step_is_the_published_one(void **state) {
     // From rest a share h / xi of the preferred velocity, implicitly.
     step_once("[[10, 1]]", false, false, v);
     assert_near(th_length(v[0]), 1.3 * (0.02 / 0.54) / (1 + 0.02 / 0.54), 1e-3);
-    // An agent that walks ahead at the same speed is no collision.
+    // An agent that walks ahead at the same speed is never met.
     step_once("[[10, 1], [10.8, 1]]", true, false, v);
     assert_near(v[0].x, 1.3, 1e-3);
     // Towards a wall half a second ahead: -grad E = 1.5 e^(-t/3) / t^2 (2/t + 1/3) / v, 15 m/s2.

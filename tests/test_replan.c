@@ -85,7 +85,7 @@ static void fields_follow_within_the_time(void **state) {
     th_scene_destroy(scene);
 }
 
-// However long the host goes on changing walls, fields are renewed; in the end they are those of the walls.
+// Fields are renewed even while the host keeps changing walls; in the end they are those of the walls.
 static void changes_without_end_are_followed(void **state) {
     (void)state;
     th_scene *scene = scene_of(two_ways);

@@ -302,7 +302,7 @@ static void three_runs(void **state) {
     close_workshop(shop);
 }
 
-// The first sentence must not suggest that all got out, or got out more quickly than they did.
+// The first sentence must not suggest that all people got out, or more quickly than they did.
 static void the_worst_comes_first(void **state) {
     (void)state;
     workshop *shop = open_workshop(hall);
@@ -341,7 +341,7 @@ static void the_worst_comes_first(void **state) {
     close_workshop(shop);
 }
 
-// A few who stay do not dilute the shares, and those told to wait are not slow.
+// A few people who stay do not dilute the shares, and people told to wait are not slow.
 static void shares_are_of_the_time_of_use(void **state) {
     (void)state;
     workshop *shop = open_workshop(TH_JSON(

@@ -189,7 +189,7 @@ static void test_killed_early(void **state) {
     assert_same_folder(p, hash, "trajectory.sqlite");
 }
 
-// Of several runs the advice is a command; it is taken by its word.
+// The advice for several runs is a command, which the test executes.
 static void test_advice(void **state) {
     program *p = *state;
     assert_code(shell(p, "mkdir 'a folder'; cp hall.json 'a folder/its.json'"), 0);

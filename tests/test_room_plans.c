@@ -14,8 +14,8 @@
             fail_msg("%s is %g, wanted %g to %g", #value, found, (double)(low), (double)(high)); \
     } while (0)
 
-// Walls that meet like a T or a cross have no corner there, and a line drawn some millimetres too long or too short
-// none either: a corridor of 2.5 m along them is one room.
+// Walls that meet like a T or a cross have no corner there, nor has a line drawn some millimetres too long or too
+// short: a corridor of 2.5 m along them is one room.
 static void walls_that_meet(void **state) {
     (void)state;
     static const double ends[] = {8, 8.004, 8.02, 7.998, 7.996, 7.96};

@@ -7,7 +7,7 @@
 
 #define ROOM "{'walkable': {'rect': [0, 0, 10, 10]}}"
 
-// The texts of this file write ' for " so that they can be read; what counts is where things stand in them.
+// The texts of this file write ' for " so that they can be read; only positions in them matter.
 static const char *quoted(const char *text) {
     static char json[2048];
     assert_true(strlen(text) < sizeof json);

@@ -319,7 +319,7 @@ static th_result load_text(th_error *error) {
     th_result result = th_scene_load_json(text, text_used, "s.json", "/tmp", NULL, &scene, error);
     double seconds = processor_seconds() - begin;
     th_scene_destroy(scene);
-    // At most 0.6 s here. What this is against took hours, or never ended.
+    // At most 0.6 s here; without the bounds it took hours, or never ended.
     if (seconds > 60.0 * PATIENCE) fail_msg("took %.1f s of processor time", seconds);
     return result;
 }

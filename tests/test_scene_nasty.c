@@ -1,7 +1,7 @@
 // Small files that ask for much: each is refused or bounded, within five seconds of processor time and a stated amount of
-// memory from its text to the first step. Some are known to have been slow; the others are drawn by chance from what makes
-// planners, walls and models dear: long strips, many goals, levels, doors and zones, small cells, every planner and model.
-// With THRONG_LONG many more of them. SPDX-License-Identifier: Apache-2.0
+// memory from its text to the first step. Some are known to have been slow; the others are drawn at random from things
+// that make planners, walls and models expensive: long strips, many goals, levels, doors and zones, small cells, every
+// planner and model. With THRONG_LONG many more of them. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
 #include "observe/findings.h"
 #include "plan/prepared.h"

@@ -41,8 +41,8 @@ TH_FORMULA float th_crowd_drag(float density) {
 // at 0.1 to 0.3 m/s.
 #define TH_QUICKEST_LEAST 0.15f
 
-// Speed over the free speed in a direction in which the crowd moves with `along`, in free speeds: 1 where the crowd walks my
-// way at my speed; Weidmann's speed where it stands; less where it comes towards me.
+// Speed over the free speed in a direction in which the crowd moves with `along`, in free speeds: 1 where the crowd
+// walks the agent's way at its speed; Weidmann's speed where it stands; less where it comes towards the agent.
 TH_FORMULA float th_crowd_pace(float drag, float along) {
     return th_max(1.0f - drag * (1.0f - th_clamp(along, -1.0f, 1.0f)), TH_QUICKEST_LEAST);
 }
