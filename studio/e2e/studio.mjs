@@ -1037,6 +1037,31 @@ test("people walk in 3D", async () => {
     server.stop();
 });
 
+test("clothes in 3D have the colours of the legend", async () => {
+    const server = await serve("studio", sceneFile("room.json", ROOM), "--no-browser", "--paused", "--threads", "1");
+    const other = await launch(true);
+    const studio = await Studio.open(other, `${server.address}#view=3d&colour=group`, { width: 900, height: 560 });
+    await studio.wait(() => window.studio.space !== null && window.studio.space.triangles() > 1000);
+    // The one group is the first category, 0072b2: green over blue is 114 / 178. Read as linear light it would be 0.83.
+    const shares = await studio.page.evaluate(() => {
+        const picture = window.studio.space.still(640, 360),
+            canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 360 }),
+            context = canvas.getContext("2d");
+        context.drawImage(picture, 0, 0);
+        const { data } = context.getImageData(0, 0, 640, 360),
+            out = [];
+        for (let k = 0; k < data.length; k += 4)
+            if (data[k] < 0.25 * data[k + 2] && data[k + 2] > 60) out.push(data[k + 1] / data[k + 2]);
+        return out.sort((a, b) => a - b);
+    });
+    assert.ok(shares.length > 100, `${shares.length} pixels of clothes`);
+    const median = shares[shares.length >> 1];
+    assert.ok(Math.abs(median - 114 / 178) < 0.08, `green over blue: ${median}`);
+    await studio.close();
+    await other.close();
+    server.stop();
+});
+
 test("a recorded experiment replays", async () => {
     // The bottleneck of Hermes 2009, 3 m wide: tests/data/readings/README.md.
     const file = join(output, "traj_AO_300.txt");
