@@ -151,8 +151,8 @@ th_result th_bench_own_model(const th_bench_own_model_def *def, th_error *error)
 // ---- the frame of a game
 
 // A town with 1000 people on one thread, in processor time: a usual step (bar 1.2 ms for orca, 1.6 for people), and against it
-// the step in which a door or a wall changes or the world is restored, and the longest of the steps that follow (bar 1.5
-// times), in a world whose ways follow within a second. `csv` may be NULL.
+// the step in which a door or a wall changes or the world is restored (bar 1.5 times), and the longest step of the second that
+// follows against that of a second without changes, in a world whose ways follow within a second. `csv` may be NULL.
 th_result th_bench_frame(const char *csv, th_error *error);
 
 // ---- cost of recording: the same steps with and without a recorder, and the size of the file
