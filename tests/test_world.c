@@ -21,7 +21,7 @@ static const char mixed_scene[] = TH_JSON(
     "measure":{"lines":[{"id":"middle", "line":[[15,0],[15,14]]}]},
     "run":{"step":0.1, "seed":5}});
 
-#define GOLDEN_MIXED_HALL 0x4e4665e76b74cd7eu
+#define GOLDEN_MIXED_HALL 0x7b8c460412908a1cu
 
 static uint64_t hash_after(int threads, int steps) {
     th_scene *scene = scene_of(mixed_scene);

@@ -6,6 +6,9 @@
 // How far around themselves agents count, as a deviation: the crowd ahead is to be seen, not single agents, and a lane of two
 // still differs from the lane beside it. [m]
 static const float SPREAD = 0.7f;
+// The weight of the previous count: without it an agent that stops behind another counts itself now there, now here, and
+// turns to and fro with every count for ever. [-]
+static const float MEMORY = 0.5f;
 
 // ---- spreading: implicit diffusion along rows, then columns. What flows out of one node flows into the next, and nothing
 // flows through a wall. One pass over a line of nodes spreads as far as wanted on any lattice.
@@ -72,7 +75,7 @@ static void spread_columns(const th_spread *factors, float *restrict values,
 }
 
 static void spread_level(const th_quickest *s, const th_node_level *grid, int threads) {
-    float *const values[3] = {s->density, s->flow_x, s->flow_y};
+    float *const values[3] = {s->fresh[0], s->fresh[1], s->fresh[2]};
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int row = 0; row < grid->ny; ++row)
         spread_row(&s->rows, values, grid->first + row * grid->nx, grid->nx);
@@ -86,14 +89,19 @@ static void spread_level(const th_quickest *s, const th_node_level *grid, int th
 
 void th_quickest_spread(th_quickest *s, const th_world *world) {
     float per_area = s->nodes.inverse_spacing * s->nodes.inverse_spacing / (float)TH_QUICKEST_ONE;
+    float *values[3] = {s->density, s->flow_x, s->flow_y};
+    float memory = s->counted ? MEMORY : 0.0f, now = (1.0f - memory) * per_area;
     for (int i = 0; i < s->nodes.count; ++i) {
-        s->density[i] = per_area * (float)(int32_t)s->sums[i].people;
-        s->flow_x[i] = per_area * (float)(int32_t)s->sums[i].flow_x;
-        s->flow_y[i] = per_area * (float)(int32_t)s->sums[i].flow_y;
+        s->fresh[0][i] = now * (float)(int32_t)s->sums[i].people;
+        s->fresh[1][i] = now * (float)(int32_t)s->sums[i].flow_x;
+        s->fresh[2][i] = now * (float)(int32_t)s->sums[i].flow_y;
     }
     for (int round = 0; round < 2; ++round)
         for (int l = 0; l < world->scene->level_count; ++l)
             spread_level(s, &s->nodes.levels[l], world->threads);
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < s->nodes.count; ++i)
+            values[k][i] = memory * values[k][i] + s->fresh[k][i];
 }
 
 // ---- faces

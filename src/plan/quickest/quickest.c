@@ -65,7 +65,7 @@ static const double BYTES_MOST = 2.5e8; // [bytes]
 
 static double nodes_most(const th_scene *scene) {
     double of_size = (double)sizeof(th_node_faces) + 4.0 * scene->goal_count;
-    return BYTES_MOST / (70.0 + 24.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
+    return BYTES_MOST / (82.0 + 24.0 * TH_QUICKEST_LANES + of_size * scene->size_count);
 }
 
 static float spacing(const th_scene *scene, int model, float *wanted) {
@@ -94,9 +94,10 @@ static void take_fields(th_quickest *s, const th_world *world) {
 
 static void take_grids(th_quickest *s, const th_world *world) {
     size_t count = (size_t)s->nodes.count, sizes = (size_t)world->scene->size_count;
-    float **grids[] = {&s->density,      &s->flow_x,       &s->flow_y,     &s->drag,
-                       &s->rows.pivot,   &s->rows.gain,    &s->rows.ratio, &s->columns.pivot,
-                       &s->columns.gain, &s->columns.ratio};
+    float **grids[] = {&s->density,      &s->flow_x,     &s->flow_y,        &s->drag,
+                       &s->fresh[0],     &s->fresh[1],   &s->fresh[2],      &s->rows.pivot,
+                       &s->rows.gain,    &s->rows.ratio, &s->columns.pivot, &s->columns.gain,
+                       &s->columns.ratio};
     for (int k = 0; k < TH_COUNT_OF(grids); ++k)
         *grids[k] = th_arena_alloc(&s->arena, count, sizeof(float));
     s->sums = th_arena_alloc(&s->arena, count, sizeof *s->sums);

@@ -55,7 +55,7 @@ static bool quickest_create(th_world *host) {
     d->known.walkers = s.room<uint32_t>(walker_count(host));
     d->known.queue = s.room<uint32_t>(queue_count(host));
     d->known.density = d->known.flow_x = d->known.flow_y = nullptr;
-    d->known.drag = nullptr;
+    d->known.fresh[0] = d->known.fresh[1] = d->known.fresh[2] = d->known.drag = nullptr;
     d->known.rows = d->known.columns = {nullptr, nullptr, nullptr};
     return !s.failed && put(d->s, &d->known, sizeof d->known);
 }

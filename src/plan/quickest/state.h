@@ -60,6 +60,7 @@ typedef struct th_quickest {
     uint32_t *walkers;      // by target and size: agents on their way to it
     uint32_t *queue;        // by goal and bin: agents who chose it; a running sum once counted
     float *density, *flow_x, *flow_y; // by node: [1/m2], [m/s] times density
+    float *fresh[3];                  // by node: the same, of this count alone
     float *drag;                      // by node: th_crowd_drag of the density
     th_spread rows, columns;          // for the links as they are
     th_faces faces[TH_SIZE_MAX];
