@@ -405,6 +405,11 @@ static void keep_small(const th_studio *studio, th_undo_stack *stack) {
     while (stack->count > 1 && th_undo_bytes(studio) > TH_STUDIO_UNDO_BYTES) drop_first(stack);
 }
 
+void th_undo_trim(th_studio *studio) {
+    keep_small(studio, &studio->undo);
+    keep_small(studio, &studio->redo);
+}
+
 bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text) {
     th_play *play = &studio->plays[world];
     size_t size = th_world_snapshot_size(play->world);

@@ -134,6 +134,7 @@ static json_t *finish(th_studio *studio, th_rebuild *job, th_error *error) {
         result = job->from ? finish_undo(studio, job, &lost, error)
                            : finish_edit(studio, job, &lost, error);
     if (result != TH_OK) return NULL;
+    th_undo_trim(studio);
     studio->made_in[0] = th_monotonic_seconds() - job->begun;
     studio->made_in[1] = job->own;
     th_studio_tell_edited(studio, job->world,

@@ -214,6 +214,8 @@ void th_play_leave(th_studio *studio);
 // Keeps the state before an edit. False: no memory; there is then no going back, and the edit goes on.
 bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
 void th_undo_drop(th_undo_stack *stack); // the last one
+// After another scene was put on show: the one before counts from now on.
+void th_undo_trim(th_studio *studio);
 void th_undo_clear(th_undo_stack *stack);
 // Back to the last state of `from`, its time and people too; the present one goes onto `to`.
 th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error);
