@@ -217,8 +217,8 @@ static void paths_end_at_walls_and_slide(void **state) {
 
 static const char FIRM[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}}],
     "groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight", "speed":1.3,
-    "move":{"model":"people", "separation_passes":1, "body_depth":0.6, "standing_yield":0.1}}],
-    "run":{"duration":20}});
+    "move":{"model":"people", "separation_passes":1, "body_depth":0.6, "standing_yield":0.1,
+        "stiffness":0, "stiffening":0}}], "run":{"duration":20}});
 
 // An agent that turns its shoulders comes nearer to a wall than a radius; one that stands on purpose gives way little.
 static void shoulders_and_firm_stand(void **state) {
@@ -232,6 +232,35 @@ static void shoulders_and_firm_stand(void **state) {
     assert_near(place_of(&s, 1).x, 5 - 0.06 * 0.1 / 0.6, 1e-4);
     assert_near(place_of(&s, 2).x, 5.34 + 0.06 * 0.5 / 0.6, 1e-4);
     end(&s);
+}
+
+static const char SOFT[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}}],
+    "groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight", "speed":1.3,
+    "move":{"model":"people", "separation_passes":16, "stiffness":%g, "stiffening":%g}}],
+    "run":{"step":%g, "duration":20}});
+
+// Two who walk into each other stop where what drives them, m v / tau, is the force of their bodies.
+static void soft_bodies_balance_what_drives_them(void **state) {
+    (void)state;
+    static const double laws[][2] = {{2745, 27000}, {2745, 0}, {0, 27000}, {1e5, 0}};
+    for (int k = 0; k < 12; ++k) {
+        const double *law = laws[k % 4], steps[] = {0.05, 0.0625, 0.1}, step = steps[k / 4];
+        char text[1024];
+        snprintf(text, sizeof text, SOFT, law[0], law[1], step);
+        float way = 0.5f * (float)step;
+        person pair[] = {{.x = 5, .y = 5, .nx = 5 + way, .ny = 5},
+                         {.x = 5.39f, .y = 5, .nx = 5.39f - way, .ny = 5}};
+        stage s = run_stage(text, pair, 2);
+        const th_agents *a = &s.world->agents;
+        uint32_t i = index_of(s.world, 1);
+        double overlap = 0.4 - (double)(place_of(&s, 2).x - place_of(&s, 1).x);
+        double lacks = (double)(5 + way - place_of(&s, 1).x) / step;
+        assert_near(place_of(&s, 1).x + place_of(&s, 2).x, 10.39, 1e-4);
+        assert_true(overlap > 0);
+        double force = (law[0] + law[1] * overlap) * overlap;
+        assert_near(force, (double)a->mass[i] * lacks / 0.5, 0.03 * force + 1);
+        end(&s);
+    }
 }
 
 static const char GAP[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]},
@@ -340,6 +369,7 @@ int main(void) {
         cmocka_unit_test(bodies_stay_off_walls),
         cmocka_unit_test(paths_end_at_walls_and_slide),
         cmocka_unit_test(shoulders_and_firm_stand),
+        cmocka_unit_test(soft_bodies_balance_what_drives_them),
         cmocka_unit_test(rigid_bodies_are_not_pushed_into_gaps),
         cmocka_unit_test(stairs_are_entered_over_their_line),
         cmocka_unit_test(walls_beyond_stairs_count),

@@ -137,6 +137,23 @@ static void soft_bodies(void **state) {
     th_scene_destroy(scene);
 }
 
+// People press by the law of their bodies; a wall bears what presses the first of them on it.
+static void a_wall_bears_soft_bodies(void **state) {
+    (void)state;
+    th_scene *scene = lane_of("people");
+    th_world *world = world_of(scene, 1, 1);
+    float force[3];
+    const float wall = 40 - 0.745f * 0.25f;
+    for (int k = 0; k < 3; ++k) stand(world, wall - 0.46f * (float)k, 0.5f);
+    assert_true(th_world_contact_forces(world, force));
+    const double pair = (2745 + 27000 * 0.04) * 0.04;
+    assert_near(force[0], 2 * pair, 1.0);
+    assert_near(force[1], 2 * pair, 1.0);
+    assert_near(force[2], pair, 1.0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // A packed crowd: the same bits for any number of threads, and what pushes adds up: all forces on the far wall are the
 // drive of every agent.
 static void packed_crowd(void **state) {
@@ -193,9 +210,13 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(row_against_a_wall), cmocka_unit_test(no_agent_pushes),
-        cmocka_unit_test(two_ways),           cmocka_unit_test(wall_between_and_gap),
-        cmocka_unit_test(soft_bodies),        cmocka_unit_test(packed_crowd),
+        cmocka_unit_test(row_against_a_wall),
+        cmocka_unit_test(no_agent_pushes),
+        cmocka_unit_test(two_ways),
+        cmocka_unit_test(wall_between_and_gap),
+        cmocka_unit_test(soft_bodies),
+        cmocka_unit_test(packed_crowd),
+        cmocka_unit_test(a_wall_bears_soft_bodies),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,6 +239,30 @@ static void jobs_change_nothing(void **state) {
     th_experiment_release(&three);
 }
 
+// In a dense ring stop and go travel backwards; every person has a density of its own, and their mean is that of the ring.
+static void waves_travel_backwards(void **state) {
+    (void)state;
+    th_periodic_def def = th_periodic_def_default(NULL, "\"people\"", 48 / (26 * 0.8));
+    def.length = 26;
+    def.width = 0.8;
+    def.step = 0.1;
+    def.speed = 1.24;
+    def.warm_up = def.measured = 30;
+    def.waves = 2;
+    th_periodic_result result;
+    th_error error;
+    assert_int_equal(th_periodic_run(&def, &result, &error), TH_OK);
+    print_message("waves: %.2f m/s\n", result.wave_speed);
+    assert_true(result.wave_speed < -0.25 && result.wave_speed > -1.2);
+    double all = 0, ways = 0;
+    for (int c = 1; c < TH_FILE_CLASSES; ++c) {
+        all += result.own[c];
+        ways += result.own[c] / (TH_FILE_CLASS * c);
+    }
+    assert_true(all > 0.99 * 48 * 300);
+    assert_near(ways / all, 26.0 / 48, 0.02); // [m] of each
+}
+
 // ---- one configuration, every bar
 
 static const char *cell(const th_experiment_table *table, int row, const char *column) {
@@ -276,11 +300,12 @@ static void all_tells_a_model_that_is_wrong(void **state) {
     assert_int_equal(th_experiment_all(&settings, NULL, NULL, &result, &error), TH_OK);
     assert_int_equal(result.table_count, 1);
     const th_experiment_table *table = result.tables[0];
-    assert_int_equal(table->count, 7 * table->columns);
+    assert_int_equal(table->count, 9 * table->columns);
     assert_string_equal(cell(table, 1, "configuration"), "orca");
     assert_true(atof(cell(table, 1, "simulated")) > 0.5);
     assert_string_equal(cell(table, 1, "verdict"), "fail");
-    assert_string_equal(cell(table, 6, "verdict"), "fail");
+    assert_string_equal(cell(table, 6, "verdict"), "fail"); // no waves
+    assert_string_equal(cell(table, 8, "verdict"), "fail");
     th_experiment_release(&result);
     settings.only = "windows";
     assert_int_equal(th_experiment_all(&settings, NULL, NULL, &result, &error), TH_BAD_ARGUMENT);
@@ -362,6 +387,7 @@ int main(void) {
         cmocka_unit_test(the_filter_makes_ways_smooth),
         cmocka_unit_test(jobs_change_nothing),
         cmocka_unit_test(rows_know_their_bars),
+        cmocka_unit_test(waves_travel_backwards),
         cmocka_unit_test(all_tells_a_model_that_is_wrong),
         cmocka_unit_test(rooms_are_turned),
         cmocka_unit_test(halls_are_looked_at),

@@ -422,6 +422,67 @@ static void waiting_people_are_not_shoved_about(void **state) {
     assert_true(sum < 8 * 0.6f);
 }
 
+// Eighty people press on a wall that is between them and their goal. How many are within 1 m of it, and the mean
+// load of these and of the others [N].
+typedef struct pressed {
+    int front;
+    double load, behind;
+} pressed;
+static pressed press(double lean, double step) {
+    char json[1024];
+    snprintf(
+        json, sizeof json,
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 3]}, \"walls\": [[[6, 0], [6, 3]]]}], "
+        "\"waypoints\": [{\"id\": \"stage\", \"area\": {\"rect\": [9, 0, 10, 3]}}], \"groups\": "
+        "[{\"count\": 80, \"area\": {\"rect\": [0, 0, 6, 3]}, \"to\": \"stage\", \"plan\": "
+        "\"straight\", \"move\": {\"model\": \"people\", \"lean\": %g}}], \"run\": {\"step\": %g}}",
+        lean, step);
+    th_world *world = people_of(json, 1);
+    th_world_step(world, (int)(30 / step));
+    float loads[80];
+    pressed found = {0, 0, 0};
+    enum { LOOKS = 10 };
+    for (int look = 0; look < LOOKS; ++look) {
+        th_world_step(world, (int)(1 / step));
+        assert_true(th_world_contact_forces(world, loads));
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+        for (int i = 0; i < 80; ++i) {
+            bool front = x[i] > 5;
+            found.front += front;
+            *(front ? &found.load : &found.behind) += 0.5 * (double)loads[i];
+        }
+        th_world_unmap(world, TH_FIELD_POSITION_X);
+    }
+    found.load /= found.front;
+    found.behind /= LOOKS * 80 - found.front;
+    found.front /= LOOKS;
+    destroy(world);
+    return found;
+}
+
+// Bodies that touch are 7.2 per m2 at most. Those that press are more, and more the harder, whatever the step; the front
+// carries what presses from behind.
+static void bodies_give_way_to_pressure(void **state) {
+    (void)state;
+    const double steps[] = {0.05, 0.0625, 0.1};
+    pressed calm = press(0, 0.1), hard = press(0.1, 0.1);
+    double least = 1e9, most = 0;
+    for (int k = 0; k < 3; ++k) {
+        pressed all = press(0.04, steps[k]);
+        print_message("step %g: %d within 1 m, load %.0f N, behind %.0f N\n", steps[k], all.front,
+                      all.load, all.behind);
+        assert_true(all.front > calm.front && all.front < hard.front);
+        assert_true(all.load > 1.3 * all.behind);
+        least = fmin(least, all.load);
+        most = fmax(most, all.load);
+    }
+    print_message("calm %d, %.0f N; hard %d, %.0f N\n", calm.front, calm.load, hard.front,
+                  hard.load);
+    assert_true(hard.front >= 27); // 9 per m2
+    assert_true(hard.load > 5 * calm.load && hard.load > 200);
+    assert_true(most < 2 * least);
+}
+
 // Velocities relax towards the wanted one: in t an agent makes up 1 - e^(-t / relaxation_time) of the difference.
 static void velocity_follows_the_wish_in_time(void **state) {
     (void)state;
@@ -488,6 +549,7 @@ int main(void) {
         cmocka_unit_test(two_that_meet_pass_each_other),
         cmocka_unit_test(crowds_that_meet_get_past_each_other),
         cmocka_unit_test(waiting_people_are_not_shoved_about),
+        cmocka_unit_test(bodies_give_way_to_pressure),
         cmocka_unit_test(velocity_follows_the_wish_in_time),
         cmocka_unit_test(a_wall_ahead_slows_down),
         cmocka_unit_test(a_scene_without_a_model_uses_it),

@@ -155,6 +155,13 @@ typedef struct th_body_rules {
     // Least distance from others at which a source places newcomers: in sums of the two radii, 1 to 10, default 1, and
     // in metres, 0 to 10, default 0.
     float newcomer_bodies, newcomer_metres;
+    // Bodies that give way to pressure: two of them that overlap by d press each other apart with
+    // (stiffness + stiffening d) d. A step ends where these forces and what its agents want balance. [N/m] 0 (hard bodies,
+    // which are only pushed apart) to 1e6, default 0; [N/m2] 0 to 1e7, default 0.
+    float stiffness, stiffening;
+    // Friction of such bodies, with each other and along walls: its share of the force between them, per speed at which they
+    // slide. [s/m] 0 to 100, default 0.
+    float friction;
     bool
         falls; // agents may fall (TH_PHASE_FALLEN) or lie from the beginning; reports then count them. Default no
     bool rises; // the fallen stand up again: they still have a way to go. Default no

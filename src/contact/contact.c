@@ -11,7 +11,7 @@ TH_FORMULA th_push_sum pushes_on(const th_world *world, const th_walls *walls,
     const float *xs = now->from_x, *ys = now->from_y, *radii = world->agents.radius;
     const th_vec2 p = {xs[i], ys[i]};
     const float radius = radii[i];
-    th_push_sum push = {{0.0f, 0.0f}, 0};
+    th_push_sum push = {{0.0f, 0.0f}, 0, 0.0f};
     th_rows rows = th_rows_around(grid, p, th_contact_reach(world, now, i));
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         for (th_portion portion; begin < end; begin += (uint32_t)portion.count) {
@@ -32,7 +32,7 @@ TH_CLONES static int separate_block(const th_world *world, const th_walls *walls
                                     const th_separation *now, uint32_t begin, uint32_t end) {
     int pushed = 0;
     for (uint32_t i = begin; i < end; ++i) {
-        th_push_sum push = {{0.0f, 0.0f}, 0};
+        th_push_sum push = {{0.0f, 0.0f}, 0, 0.0f};
         bool looks = th_contact_looks(world, now, i);
         if (looks) push = pushes_on(world, walls, now, i);
         pushed += th_contact_take_push(world, now, i, looks, &push);

@@ -8,7 +8,7 @@ namespace th {
 TH_BOTH static th_push_sum pushes_on(const th_world *world, const th_walls *walls,
                                      const th_separation *now, uint32_t i) {
     const th_level_grid *grid = &world->index.grids[world->agents.level[i]];
-    th_push_sum push = {{0.0f, 0.0f}, 0};
+    th_push_sum push = {{0.0f, 0.0f}, 0, 0.0f};
     th_rows rows =
         th_rows_around(grid, th_v(now->from_x[i], now->from_y[i]), th_contact_reach(world, now, i));
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
@@ -30,7 +30,7 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
             memcpy(&furthest2, &s->furthest, sizeof furthest2);
             th_separation now = known;
             now.moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
-            th_push_sum push = {{0.0f, 0.0f}, 0};
+            th_push_sum push = {{0.0f, 0.0f}, 0, 0.0f};
             bool looks = th_contact_looks(world, &now, (uint32_t)i);
             if (looks) push = pushes_on(world, open ? nullptr : &walls, &now, (uint32_t)i);
             th_contact_take_push(world, &now, (uint32_t)i, looks, &push);

@@ -115,11 +115,50 @@ typedef struct th_separation {
 typedef struct th_push_sum {
     th_vec2 sum;
     int contacts;
+    float firmness; // of soft bodies: how much the pushes fall per way given, summed [-]
 } th_push_sum;
 
 TH_BOTH static inline void th_contact_add_push(th_push_sum *push, th_vec2 one) {
     push->sum = th_add(push->sum, one);
     push->contacts += one.x != 0.0f || one.y != 0.0f;
+}
+
+// ---- bodies that give way to pressure
+// The drive of a walker is m / tau times what its velocity lacks (Helbing, Farkas, Vicsek 2000). In a crowd that hardly
+// moves it balances the forces F of the neighbours: m / tau (x - x') / dt = sum of F n, with x' where the model wants the
+// agent at the end of the step. The passes are Jacobi iterations of that, implicit, so that it holds for every step; the
+// harder the bodies, the nearer it comes to the rule above.
+#define TH_DRIVE_TIME 0.5f // [s] tau
+
+// The way that a force of 1 N moves agent i in a step [m/N]; 0: a hard body.
+TH_FORMULA float th_contact_yielding(const th_world *world, uint32_t i) {
+    const th_body_rules *body = &world->groups[world->agents.group[i]].body;
+    bool soft = body->stiffness > 0.0f || body->stiffening > 0.0f;
+    return soft ? TH_DRIVE_TIME * world->dt / th_max(world->agents.mass[i], 1.0f) : 0.0f;
+}
+
+// Makes of the push off an overlap, `share` of its depth, that of a soft body: its way under the force, and against the
+// way `slip` by which the two have slid in this step.
+TH_FORMULA th_vec2 th_contact_soften(const th_body_rules *body, float yielding, float mass,
+                                     float overlap, float share, th_vec2 one, float friction,
+                                     th_vec2 slip, th_push_sum *push) {
+    float force = (body->stiffness + body->stiffening * overlap) * overlap;
+    float rubs = 2.0f * share * TH_DRIVE_TIME * friction * force / th_max(mass, 1.0f);
+    th_vec2 n = th_unit(one);
+    push->firmness +=
+        2.0f * share * yielding * (body->stiffness + 2.0f * body->stiffening * overlap) + rubs;
+    return th_sub(th_scale(2.0f * share * yielding * force, n),
+                  th_scale(rubs, th_sub(slip, th_scale(th_dot(slip, n), n))));
+}
+
+// The way of a soft body in a pass, of one that stands at p.
+TH_FORMULA th_vec2 th_contact_soft_way(const th_world *world, uint32_t i, th_vec2 p,
+                                       const th_push_sum *push) {
+    const th_agents *agents = &world->agents;
+    th_vec2 wanted = {agents->position_x[i] + world->dt * agents->next_velocity_x[i],
+                      agents->position_y[i] + world->dt * agents->next_velocity_y[i]};
+    float shared = push->contacts < 2 ? 2.0f : 1.0f;
+    return th_scale(1.0f / (1.0f + shared * push->firmness), th_add(th_sub(wanted, p), push->sum));
 }
 
 // How far from it an agent may touch others [m].
@@ -137,8 +176,22 @@ TH_FORMULA void th_contact_add_push_of(const th_world *world, const th_walls *wa
     th_vec2 p = {now->from_x[i], now->from_y[i]}, q = {now->from_x[j], now->from_y[j]};
     float apart = world->agents.radius[i] + world->agents.radius[j];
     if (!th_contact_touch(p.x - q.x, p.y - q.y, apart)) return;
-    th_contact_add_push(
-        push, th_contact_push_from(world, walls, i, j, p, q, th_length2(th_sub(p, q)), apart));
+    float distance2 = th_length2(th_sub(p, q)), yielding = th_contact_yielding(world, i);
+    th_vec2 one = th_contact_push_from(world, walls, i, j, p, q, distance2, apart);
+    if (yielding > 0.0f && (one.x != 0.0f || one.y != 0.0f)) {
+        const th_agents *agents = &world->agents;
+        // Those that walk past each other turn edgeways: only agents on the same way rub.
+        bool walk = agents->phase[i] == TH_PHASE_WALKING && agents->phase[j] == TH_PHASE_WALKING;
+        float same = walk ? agents->preferred_x[i] * agents->preferred_x[j] +
+                                agents->preferred_y[i] * agents->preferred_y[j]
+                          : 0.0f;
+        const th_body_rules *body = &world->groups[agents->group[i]].body;
+        one = th_contact_soften(
+            body, yielding, agents->mass[i], apart - sqrtf(distance2),
+            th_contact_share(world, i, j), one, same > 0.0f ? body->friction : 0.0f,
+            th_sub(th_sub(p, th_position(agents, i)), th_sub(q, th_position(agents, j))), push);
+    }
+    th_contact_add_push(push, one);
 }
 
 // The same for those that i touches across links.
@@ -171,7 +224,9 @@ TH_BOTH static inline bool th_contact_take_push(const th_world *world, const th_
     bool pushed = false;
     if (looks) {
         float weight = push->contacts > 2 ? 2.0f / (float)push->contacts : 1.0f;
-        p = th_add(p, th_limit(th_scale(weight, push->sum), 0.5f * agents->radius[i]));
+        th_vec2 way = push->firmness > 0.0f ? th_contact_soft_way(world, i, p, push)
+                                            : th_scale(weight, push->sum);
+        p = th_add(p, th_limit(way, 0.5f * agents->radius[i]));
         pushed = push->contacts > 0;
         contact[i] = pushed ? TH_CONTACT_LOOK_AGAIN | TH_CONTACT_WAS_PUSHED
                             : contact[i] & TH_CONTACT_WAS_PUSHED;
@@ -219,6 +274,18 @@ TH_BOTH static inline th_vec2 th_contact_push_off_walls(const th_walls *walls, i
         }
     }
     return p;
+}
+
+// A soft body that a wall has pushed from `pressed` to q, on its way from p, rubs along it.
+TH_FORMULA th_vec2 th_contact_rub_wall(const th_world *world, uint32_t i, th_vec2 p,
+                                       th_vec2 pressed, th_vec2 q) {
+    float friction = world->groups[world->agents.group[i]].body.friction;
+    th_vec2 off = th_sub(q, pressed), way = th_sub(q, p), n = th_unit(off);
+    if (!(friction > 0.0f) || th_contact_yielding(world, i) <= 0.0f) return q;
+    // The wall's force moves it by `off` in a step: m / tau times off / step.
+    float rubs = friction * th_length(off) / world->dt;
+    th_vec2 slid = th_sub(way, th_scale(th_dot(way, n), n));
+    return th_sub(q, th_scale(rubs / (1.0f + rubs), slid));
 }
 
 // Where a rigid body ends that moves from p towards q. It never gets into a gap that is narrower than itself: a crowd
@@ -318,10 +385,13 @@ TH_BOTH static inline int th_contact_keep_out_of_walls(const th_world *world, co
     if (near || world->scene->link_count > 0) {
         // The bare model presses on walls by itself: lifting people off would take away the friction that
         // lets arches form at doors.
-        if (th_contact_passes_of(world, i) > 0)
+        if (th_contact_passes_of(world, i) > 0) {
+            th_vec2 pressed = q;
             q = th_is_rigid(world, i)
                     ? th_contact_keep_out_of_gap(world, walls, i, p, q)
                     : th_contact_push_off_walls(walls, (int)level, p, q, th_wall_radius(world, i));
+            if (!th_is_rigid(world, i)) q = th_contact_rub_wall(world, i, p, pressed, q);
+        }
         whole = th_contact_finish_path(world, walls, &level, p, &q);
     }
     if (th_stop_at_foreign_exits(world, walls, i, level, p, &q)) {

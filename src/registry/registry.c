@@ -79,7 +79,10 @@ static const char *body_fault(const th_body_rules *rules, double *value, double 
                {"standing_yield", (double)rules->standing_yield, 0.001, 0.5},
                {"gap_clearance", (double)rules->gap_clearance, 0.0, 1.0},
                {"newcomer_bodies", (double)rules->newcomer_bodies, 1.0, 10.0},
-               {"newcomer_metres", (double)rules->newcomer_metres, 0.0, 10.0}};
+               {"newcomer_metres", (double)rules->newcomer_metres, 0.0, 10.0},
+               {"stiffness", (double)rules->stiffness, 0.0, 1e6},
+               {"stiffening", (double)rules->stiffening, 0.0, 1e7},
+               {"friction", (double)rules->friction, 0.0, 100.0}};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
         *value = all[k].value;
         *min = all[k].min;

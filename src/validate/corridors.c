@@ -59,6 +59,8 @@ typedef struct periodic {
     th_world *world;
     int people, copies;
     float *old_x, *old_y; // velocities
+    float *cells;         // speeds along the ring, look after look; NULL: waves are not followed
+    int looks;
 } periodic;
 
 static th_result corridor(const th_periodic_def *def, th_scene **scene, th_error *error) {
@@ -185,6 +187,81 @@ static th_result wrap(periodic *p, th_error *error) {
     return TH_OK;
 }
 
+// ---- single file: how dense it is where each person is, and waves
+
+// The way from x on to the next of the ring, in direction `sign` [m].
+static double way_to_next(const periodic *p, const float *x, int i, double sign) {
+    double length = p->def->length, least = length;
+    for (int j = 0; j < p->people; ++j) {
+        if (j == i) continue;
+        double way = fmod(sign * (double)(x[j] - x[i]) + 2 * length, length);
+        least = fmin(least, way);
+    }
+    return least;
+}
+
+static void look_at_own_density(const periodic *p, const float *x, int i, bool stands,
+                                th_periodic_result *sum) {
+    double own = 2.0 / (way_to_next(p, x, i, 1) + way_to_next(p, x, i, -1));
+    int class = (int)floor(own / TH_FILE_CLASS + 0.5);
+    if (class < 0 || class >= TH_FILE_CLASSES) return;
+    sum->own[class] += 1;
+    sum->own_standing[class] += stands;
+}
+
+// The speed of the nearest person to each cell of the ring.
+static const double WAVE_CELL = 0.25, WAVE_NEAR = 0.6, WAVE_LONGEST = 6.0; // [m], [m], [s]
+
+static int wave_cells(const periodic *p) { return (int)(p->def->length / WAVE_CELL); }
+
+static void look_at_cells(periodic *p, const float *x, const float *speed, int look) {
+    int cells = wave_cells(p);
+    for (int c = 0; c < cells; ++c) {
+        double nearest = WAVE_NEAR;
+        float *cell = &p->cells[look * cells + c];
+        *cell = NAN;
+        for (int i = 0; i < p->people; ++i) {
+            double off =
+                fabs(fmod((double)x[i] - WAVE_CELL * c + 1.5 * p->def->length, p->def->length) -
+                     0.5 * p->def->length);
+            if (off >= nearest) continue;
+            nearest = off;
+            *cell = speed[i];
+        }
+    }
+}
+
+// Of speeds at x and, `lag` looks later, at x - waves.
+static double correlation(const periodic *p, int looks, int lag) {
+    int cells = wave_cells(p), behind = (int)lround(p->def->waves / WAVE_CELL), count = 0;
+    double a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+    for (int n = 0; n + lag < looks; ++n)
+        for (int c = 0; c < cells; ++c) {
+            float one = p->cells[n * cells + c],
+                  other = p->cells[(n + lag) * cells + (c - behind + cells) % cells];
+            if (isnan(one) || isnan(other)) continue;
+            a += (double)one, b += (double)other, ++count;
+            aa += (double)one * (double)one, bb += (double)other * (double)other;
+            ab += (double)one * (double)other;
+        }
+    double spread = sqrt((aa - a * a / count) * (bb - b * b / count));
+    return count > 0 && spread > 0 ? (ab - a * b / count) / spread : 0;
+}
+
+// From the lag at which speeds are most alike (Moussaid, Helbing, Theraulaz 2011).
+static double wave_speed(const periodic *p, int looks) {
+    int most = (int)lround(WAVE_LONGEST / p->def->step), best = 0;
+    double highest = 0.1; // less is no wave
+    for (int lag = 1; lag <= most && lag < looks; ++lag) {
+        double like = correlation(p, looks, lag);
+        if (like > highest) {
+            highest = like;
+            best = lag;
+        }
+    }
+    return best > 0 ? -p->def->waves / (best * p->def->step) : (double)NAN;
+}
+
 static th_result look(periodic *p, bool first, th_periodic_result *sum, th_error *error) {
     float *v[FIELDS];
     th_result mapped = map(p, TH_ACCESS_READ, FIELDS, v, error);
@@ -197,6 +274,7 @@ static th_result look(periodic *p, bool first, th_periodic_result *sum, th_error
             double speed = v[GOAL_X][i] > 0.0f ? (double)vx[i] : -(double)vx[i];
             sum->speed += speed;
             sum->standing += speed < TH_STANDING;
+            if (p->def->width < 1.0) look_at_own_density(p, x, i, speed < TH_STANDING, sum);
             sum->acceleration +=
                 hypot((double)(vx[i] - p->old_x[i]), (double)(vy[i] - p->old_y[i])) / p->def->step;
             for (int j = 0; j < i; ++j) {
@@ -207,6 +285,7 @@ static th_result look(periodic *p, bool first, th_periodic_result *sum, th_error
         p->old_x[i] = vx[i];
         p->old_y[i] = vy[i];
     }
+    if (!first && p->cells) look_at_cells(p, x, vx, p->looks++);
     unmap(p, FIELDS);
     return TH_OK;
 }
@@ -224,7 +303,9 @@ static th_result create(periodic *p, th_error *error) {
     if (result != TH_OK) return result;
     p->old_x = calloc((size_t)p->people + 1, sizeof *p->old_x);
     p->old_y = calloc((size_t)p->people + 1, sizeof *p->old_y);
-    if (!p->old_x || !p->old_y)
+    int looks = (int)(def->measured / def->step) + 1;
+    if (def->waves > 0) p->cells = calloc((size_t)(looks * wave_cells(p)) + 1, sizeof *p->cells);
+    if (!p->old_x || !p->old_y || (def->waves > 0 && !p->cells))
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the people of the corridor");
     return wrap(p, error);
 }
@@ -245,6 +326,7 @@ static th_result walk(periodic *p, th_periodic_result *sum, th_error *error) {
     sum->acceleration /= looks;
     sum->overlaps /= looks;
     sum->flow = def->density * sum->speed;
+    sum->wave_speed = p->cells ? wave_speed(p, p->looks) : (double)NAN;
     sum->repairs = th_world_statistics(p->world).repairs;
     return result;
 }
@@ -262,6 +344,7 @@ th_result th_periodic_run(const th_periodic_def *def, th_periodic_result *result
     if (done == TH_OK) done = walk(&p, result, error);
     free(p.old_x);
     free(p.old_y);
+    free(p.cells);
     th_world_destroy(p.world);
     th_scene_destroy(p.scene);
     return done;

@@ -21,11 +21,15 @@ typedef struct th_periodic_def {
     double radius;                  // [m] default 0.2
     double speed, spread;           // preferred: mean and standard deviation [m/s] default 1.34, 0
     bool both_ways;                 // half of them, at random, walk towards -x
+    double waves;                   // [m] the way over which waves are followed; 0: they are not
     uint64_t seed;
 } th_periodic_def;
 
 // 20 x 4 m, walls along it, steps of 1/16 s, 20 s of warm-up and 20 s measured.
 th_periodic_def th_periodic_def_default(const char *filter, const char *move, double density);
+
+#define TH_FILE_CLASS 0.25 // [1/m]
+enum { TH_FILE_CLASSES = 16 };
 
 typedef struct th_periodic_result {
     int people;
@@ -35,6 +39,10 @@ typedef struct th_periodic_result {
     double overlaps;     // pairs overlapping by more than 1 cm, per person, mean
     double flow;         // density * speed [1/(m s)]
     uint64_t repairs;    // as in th_statistics: not 0 is a bug
+    // Single file: people, and of these the standing ones, by their own density, two over the way from the follower to the
+    // person ahead; class c is around TH_FILE_CLASS c.
+    double own[TH_FILE_CLASSES], own_standing[TH_FILE_CLASSES];
+    double wave_speed; // [m/s] along the ring, below 0: backwards; NaN: no waves, or not followed
 } th_periodic_result;
 
 // One world with one thread; the same numbers wherever and whenever it runs.

@@ -12,39 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The results of one run. Each family of experiments assigns the numbers.
-enum { NUMBERS = 5 };
-typedef struct all_found {
-    double number[NUMBERS];
-    th_fundamental_bin bins[TH_CORRIDOR_CLASSES]; // sums; corridors only
-} all_found;
-
 // Places of one kind, each run with several seeds and judged together.
 typedef struct all_family {
     const char *name; // first word of its rows, for --only
     int places;
     int seeds, quick_seeds;
-    th_result (*walk)(const th_experiment_settings *settings, int place, uint64_t seed,
-                      all_found *found, th_error *error);
-    // found[place * seeds + k]: crowd k of a place
-    void (*judge)(th_all_study *study, const all_found *found, int seeds);
+    th_all_walk *walk;
+    th_all_judge *judge;
 } all_family;
-
-// A row with whatever is asked; NaN: an empty cell.
-typedef struct all_row {
-    const char *name, *what, *bar;
-    const char *remark; // NULL: none
-    double people;
-    th_sample_summary own;
-    int decimals;
-    bool pass;
-} all_row;
 
 static const double NOTHING = (double)NAN;
 
 // ---- rows
 
-static th_sample_summary summary_of(const all_found *found, int seeds, int number) {
+th_sample_summary th_all_summary(const th_all_found *found, int seeds, int number) {
     double values[64];
     for (int k = 0; k < seeds; ++k) values[k] = found[k].number[number];
     return th_summarise(values, seeds);
@@ -54,7 +35,7 @@ th_sample_summary th_all_single(double value, int seeds) {
     return (th_sample_summary){.count = seeds, .mean = value, .standard_deviation = NOTHING};
 }
 
-static void add_row(th_all_study *study, const all_row *row) {
+void th_all_add(th_all_study *study, const th_all_row *row) {
     th_experiment_table *table = study->table;
     th_cell_text(table, study->configuration);
     th_cell_text(table, row->name);
@@ -75,13 +56,13 @@ void th_all_near(th_all_study *study, const char *name, const char *what, double
                  th_sample_summary own, int decimals, double bar) {
     char text[64];
     snprintf(text, sizeof text, "within %.0f %%", 100 * bar);
-    add_row(study, &(all_row){.name = name,
-                              .what = what,
-                              .bar = text,
-                              .people = people,
-                              .own = own,
-                              .decimals = decimals,
-                              .pass = fabs(own.mean / people - 1) <= bar});
+    th_all_add(study, &(th_all_row){.name = name,
+                                    .what = what,
+                                    .bar = text,
+                                    .people = people,
+                                    .own = own,
+                                    .decimals = decimals,
+                                    .pass = fabs(own.mean / people - 1) <= bar});
 }
 
 // A row about the root mean square of deviations.
@@ -91,20 +72,20 @@ static void add_rms(th_all_study *study, const char *name, const char *what, dou
     snprintf(text, sizeof text, "<= %.2f m/s RMS", bar);
     snprintf(remark, sizeof remark, "%d of %d classes of density reached", terms, of);
     double rms = terms > 0 ? sqrt(sum / terms) : NOTHING;
-    add_row(study, &(all_row){.name = name,
-                              .what = what,
-                              .bar = text,
-                              .remark = terms < of ? remark : NULL,
-                              .people = NOTHING,
-                              .own = th_all_single(rms, seeds),
-                              .decimals = 3,
-                              .pass = rms <= bar});
+    th_all_add(study, &(th_all_row){.name = name,
+                                    .what = what,
+                                    .bar = text,
+                                    .remark = terms < of ? remark : NULL,
+                                    .people = NOTHING,
+                                    .own = th_all_single(rms, seeds),
+                                    .decimals = 3,
+                                    .pass = rms <= bar});
 }
 
 // ---- one way: the nine runs of uo180
 
 static th_result walk_one_way(const th_experiment_settings *settings, int place, uint64_t seed,
-                              all_found *found, th_error *error) {
+                              th_all_found *found, th_error *error) {
     th_corridor_people people = {settings->choice, 100.0};
     // The first need 8 s to the box; a jam before the exit has then to grow back over it.
     th_corridor_window window = {.area = "POLYGON ((0 -2, 1.8 -2, 1.8 0, 0 0, 0 -2))",
@@ -125,7 +106,7 @@ enum { ENOUGH = 50 }; // samples that make a class
 
 // Mean speed in every class of density over all runs against people's. Classes that only one of them reaches say
 // nothing about speed at a density; they show in the densities.
-static void judge_speed(th_all_study *study, const all_found *found, int runs, int seeds) {
+static void judge_speed(th_all_study *study, const th_all_found *found, int runs, int seeds) {
     const th_measured_set *people = th_measured_find("uo180");
     double sum = 0;
     int classes = 0;
@@ -144,34 +125,36 @@ static void judge_speed(th_all_study *study, const all_found *found, int runs, i
     add_rms(study, "one_way", "speed at density, uo180", sum, classes, people->count, seeds, 0.12);
 }
 
-static void judge_one_way(th_all_study *study, const all_found *found, int seeds) {
+static void judge_one_way(th_all_study *study, const th_all_found *found, int seeds) {
     judge_speed(study, found, TH_UO180_RUNS * seeds, seeds);
     for (int r = 0; r < TH_UO180_RUNS; ++r) {
         char what[96];
         snprintf(what, sizeof what, "density [1/m2], uo-%s", th_uo180_runs[r].name);
         th_all_near(study, "one_way", what, th_uo180_runs[r].density,
-                    summary_of(found + r * seeds, seeds, 0), 2, 0.2);
+                    th_all_summary(found + r * seeds, seeds, 0), 2, 0.2);
     }
 }
 
 // ---- without ends: the ring of 1.8 m and single file
 
 static th_result walk_ring(const th_experiment_settings *settings, th_periodic_def *def,
-                           uint64_t seed, all_found *found, th_error *error) {
+                           uint64_t seed, th_all_found *found, th_error *error) {
     def->seed = seed;
     if (settings->choice.radius) def->radius = atof(settings->choice.radius);
     th_periodic_result result;
     th_result done = th_periodic_run(def, &result, error);
     found->number[0] = result.speed;
     found->number[1] = result.standing;
+    memcpy(found->own, result.own, sizeof found->own);
+    memcpy(found->own_standing, result.own_standing, sizeof found->own_standing);
     return done;
 }
 
-static double squares(const th_measured_point *people, int count, const all_found *found,
+static double squares(const th_measured_point *people, int count, const th_all_found *found,
                       int seeds) {
     double sum = 0;
     for (int c = 0; c < count; ++c) {
-        double off = summary_of(found + c * seeds, seeds, 0).mean - people[c].speed;
+        double off = th_all_summary(found + c * seeds, seeds, 0).mean - people[c].speed;
         sum += off * off;
     }
     return sum;
@@ -179,7 +162,7 @@ static double squares(const th_measured_point *people, int count, const all_foun
 
 // A ring of 1.8 m. Its people walk at 1.14 m/s where they are fewest (run ug-180-015).
 static th_result walk_ug180(const th_experiment_settings *settings, int place, uint64_t seed,
-                            all_found *found, th_error *error) {
+                            th_all_found *found, th_error *error) {
     double density = th_ug180_classes[place].density;
     th_periodic_def def =
         th_periodic_def_default(settings->choice.filter, settings->choice.move, density);
@@ -189,7 +172,7 @@ static th_result walk_ug180(const th_experiment_settings *settings, int place, u
     return walk_ring(settings, &def, seed, found, error);
 }
 
-static void judge_ug180(th_all_study *study, const all_found *found, int seeds) {
+static void judge_ug180(th_all_study *study, const th_all_found *found, int seeds) {
     add_rms(study, "one_way", "speed in the closed ring, ug180, 0.25 to 4.25 per m2",
             squares(th_ug180_classes, TH_UG180_CLASSES, found, seeds), TH_UG180_CLASSES,
             TH_UG180_CLASSES, seeds, 0.15);
@@ -198,22 +181,23 @@ static void judge_ug180(th_all_study *study, const all_found *found, int seeds) 
 // Single file: 26 m x 0.8 m, as long as the oval of the experiment. Free speed 1.24 m/s: Seyfried, Steffen, Klingsch,
 // Boltes 2005, J. Stat. Mech. P10002, the same course.
 static th_result walk_file(const th_experiment_settings *settings, double per_metre, double speed,
-                           uint64_t seed, all_found *found, th_error *error) {
+                           uint64_t seed, th_all_found *found, th_error *error) {
     th_periodic_def def =
         th_periodic_def_default(settings->choice.filter, settings->choice.move, per_metre / 0.8);
     def.length = 26;
     def.width = 0.8;
     def.step = 0.1;
     def.speed = speed;
+    def.warm_up = def.measured = 60; // waves take half a minute to grow
     return walk_ring(settings, &def, seed, found, error);
 }
 
 static th_result walk_caserne(const th_experiment_settings *settings, int place, uint64_t seed,
-                              all_found *found, th_error *error) {
+                              th_all_found *found, th_error *error) {
     return walk_file(settings, th_caserne_classes[place].density, 1.24, seed, found, error);
 }
 
-static void judge_caserne(th_all_study *study, const all_found *found, int seeds) {
+static void judge_caserne(th_all_study *study, const th_all_found *found, int seeds) {
     add_rms(study, "single_file", "speed, caserne 2006, 0.5 to 2.5 per m",
             squares(th_caserne_classes, TH_CASERNE_CLASSES, found, seeds), TH_CASERNE_CLASSES,
             TH_CASERNE_CLASSES, seeds, 0.12);
@@ -222,37 +206,41 @@ static void judge_caserne(th_all_study *study, const all_found *found, int seeds
         char what[96];
         snprintf(what, sizeof what, "standing [%%], caserne 2006, %.2f per m",
                  th_caserne_classes[c].density);
-        th_sample_summary own = summary_of(found + c * seeds, seeds, 1);
-        own.mean *= 100;
-        own.standard_deviation *= 100;
-        double people = 100 * th_caserne_standing[c];
-        add_row(study, &(all_row){.name = "single_file",
-                                  .what = what,
-                                  .bar = "within 5 points",
-                                  .people = people,
-                                  .own = own,
-                                  .decimals = 1,
-                                  .pass = fabs(own.mean - people) <= 5});
+        // As measured: by the density of each person in all rings.
+        int class = (int)lround(th_caserne_classes[c].density / TH_FILE_CLASS);
+        double all = 0, standing = 0;
+        for (int k = 0; k < TH_CASERNE_CLASSES * seeds; ++k) {
+            all += found[k].own[class];
+            standing += found[k].own_standing[class];
+        }
+        double share = 100 * standing / all, people = 100 * th_caserne_standing[c];
+        th_all_add(study, &(th_all_row){.name = "single_file",
+                                        .what = what,
+                                        .bar = "within 5 points",
+                                        .people = people,
+                                        .own = th_all_single(share, seeds),
+                                        .decimals = 1,
+                                        .pass = fabs(share - people) <= 5});
     }
 }
 
 static th_result walk_rimea(const th_experiment_settings *settings, int place, uint64_t seed,
-                            all_found *found, th_error *error) {
+                            th_all_found *found, th_error *error) {
     return walk_file(settings, th_single_file_bands[place].density, 1.34, seed, found, error);
 }
 
-static void judge_rimea(th_all_study *study, const all_found *found, int seeds) {
+static void judge_rimea(th_all_study *study, const th_all_found *found, int seeds) {
     int inside = 0;
     for (int k = 0; k < TH_SINGLE_FILE_BANDS; ++k) {
-        double speed = summary_of(found + k * seeds, seeds, 0).mean;
+        double speed = th_all_summary(found + k * seeds, seeds, 0).mean;
         inside += speed >= th_single_file_bands[k].slow && speed <= th_single_file_bands[k].fast;
     }
-    add_row(study, &(all_row){.name = "single_file",
-                              .what = "RiMEA 16: densities of 10 inside the band",
-                              .bar = "8 of 10",
-                              .people = NOTHING,
-                              .own = th_all_single(inside, seeds),
-                              .pass = 4 * inside >= 3 * TH_SINGLE_FILE_BANDS});
+    th_all_add(study, &(th_all_row){.name = "single_file",
+                                    .what = "RiMEA 16: densities of 10 inside the band",
+                                    .bar = "8 of 10",
+                                    .people = NOTHING,
+                                    .own = th_all_single(inside, seeds),
+                                    .pass = 4 * inside >= 3 * TH_SINGLE_FILE_BANDS});
 }
 
 // ---- two way
@@ -260,8 +248,8 @@ static void judge_rimea(th_all_study *study, const all_found *found, int seeds) 
 enum { BI400 = TH_TWO_WAY_300, TWO_WAY_PLACES };
 
 // Runs and frees the scene, with streams through the box `area`.
-static th_result meet(char *scene, const char *area, double until, uint64_t seed, all_found *found,
-                      th_error *error) {
+static th_result meet(char *scene, const char *area, double until, uint64_t seed,
+                      th_all_found *found, th_error *error) {
     th_corridor_window window = {.area = area, .from = 30.0, .until = until};
     th_corridor_result result;
     th_result done = th_corridor_run(scene, seed, &window, 1, &result, error);
@@ -273,7 +261,7 @@ static th_result meet(char *scene, const char *area, double until, uint64_t seed
 }
 
 static th_result walk_two_way(const th_experiment_settings *settings, int place, uint64_t seed,
-                              all_found *found, th_error *error) {
+                              th_all_found *found, th_error *error) {
     th_corridor_people people = {settings->choice, 110.0};
     if (place == BI400)
         return meet(th_corridor_both_ways(2.0, &people), "POLYGON ((-1 0, 1 0, 1 4, -1 4, -1 0))",
@@ -283,7 +271,7 @@ static th_result walk_two_way(const th_experiment_settings *settings, int place,
 }
 
 static th_result walk_two_way_ends(const th_experiment_settings *settings, int place, uint64_t seed,
-                                   all_found *found, th_error *error) {
+                                   th_all_found *found, th_error *error) {
     th_corridor_people people = {settings->choice, 110.0};
     return meet(th_corridor_two_way_ends(&th_two_way_300[place], &people),
                 "POLYGON ((0 -1, 3 -1, 3 1, 0 1, 0 -1))", people.inflow_time, seed, found, error);
@@ -296,46 +284,46 @@ static th_measured_state two_way_people(int place) {
 }
 
 // A jam: in the last quarter of the time less than half of people's flow.
-static void judge_streams(th_all_study *study, const all_found *found, int seeds, const char *row,
-                          int places) {
+static void judge_streams(th_all_study *study, const th_all_found *found, int seeds,
+                          const char *row, int places) {
     int jams = 0;
     for (int p = 0; p < places; ++p) {
         char what[96], name[48];
         th_measured_state people = two_way_people(p);
-        const all_found *own = found + p * seeds;
+        const th_all_found *own = found + p * seeds;
         if (p == BI400)
             snprintf(name, sizeof name, "4 m, bi_corr_400");
         else
             snprintf(name, sizeof name, "3 m, entrances of %.2f m", th_two_way_300[p].entrance);
         snprintf(what, sizeof what, "flow [1/(m s)], %s", name);
-        th_all_near(study, row, what, people.flow, summary_of(own, seeds, 0), 2, 0.15);
+        th_all_near(study, row, what, people.flow, th_all_summary(own, seeds, 0), 2, 0.15);
         snprintf(what, sizeof what, "density [1/m2], %s", name);
-        th_all_near(study, row, what, people.density, summary_of(own, seeds, 1), 2, 0.25);
+        th_all_near(study, row, what, people.density, th_all_summary(own, seeds, 1), 2, 0.25);
         for (int k = 0; k < seeds; ++k) jams += !(own[k].number[2] >= 0.5 * people.flow);
     }
     char remark[64];
     snprintf(remark, sizeof remark, "of %d runs", places * seeds);
-    add_row(study, &(all_row){.name = row,
-                              .what = "jams",
-                              .remark = remark,
-                              .bar = "none",
-                              .people = 0,
-                              .own = th_all_single(jams, seeds),
-                              .pass = jams == 0});
+    th_all_add(study, &(th_all_row){.name = row,
+                                    .what = "jams",
+                                    .remark = remark,
+                                    .bar = "none",
+                                    .people = 0,
+                                    .own = th_all_single(jams, seeds),
+                                    .pass = jams == 0});
 }
 
-static void judge_two_way(th_all_study *study, const all_found *found, int seeds) {
+static void judge_two_way(th_all_study *study, const th_all_found *found, int seeds) {
     judge_streams(study, found, seeds, "two_way", TWO_WAY_PLACES);
 }
 
-static void judge_two_way_ends(th_all_study *study, const all_found *found, int seeds) {
+static void judge_two_way_ends(th_all_study *study, const th_all_found *found, int seeds) {
     judge_streams(study, found, seeds, "two_way_ends", TH_TWO_WAY_300);
 }
 
 // ---- around a corner
 
 static th_result walk_corner(const th_experiment_settings *settings, int place, uint64_t seed,
-                             all_found *found, th_error *error) {
+                             th_all_found *found, th_error *error) {
     // The first need 10 s to the second box; half a minute later the last of the crowd come.
     const th_corridor_window windows[2] = {{.area = "POLYGON ((1 -2.4, 3 -2.4, 3 0, 1 0, 1 -2.4))",
                                             .direction = {-1.0, 0.0},
@@ -356,7 +344,7 @@ static th_result walk_corner(const th_experiment_settings *settings, int place, 
     return done;
 }
 
-static void judge_corner(th_all_study *study, const all_found *found, int seeds) {
+static void judge_corner(th_all_study *study, const th_all_found *found, int seeds) {
     for (int p = 0; p < TH_CORNER_240; ++p)
         for (int k = 0; k < 2; ++k) {
             const th_corner_run *run = &th_corner_240[p];
@@ -366,11 +354,11 @@ static void judge_corner(th_all_study *study, const all_found *found, int seeds)
             snprintf(what, sizeof what, "flow [1/(m s)] %s it, entrance of %.1f m", where,
                      run->entrance);
             th_all_near(study, "corner", what, people->flow,
-                        summary_of(found + p * seeds, seeds, 2 * k), 2, 0.15);
+                        th_all_summary(found + p * seeds, seeds, 2 * k), 2, 0.15);
             snprintf(what, sizeof what, "density [1/m2] %s it, entrance of %.1f m", where,
                      run->entrance);
             th_all_near(study, "corner", what, people->density,
-                        summary_of(found + p * seeds, seeds, 2 * k + 1), 2, 0.25);
+                        th_all_summary(found + p * seeds, seeds, 2 * k + 1), 2, 0.25);
         }
 }
 
@@ -388,7 +376,7 @@ enum {
 enum { FLOW, JAM, LEFT_BEHIND };
 
 static th_result walk_door(const th_experiment_settings *settings, int place, uint64_t seed,
-                           all_found *found, th_error *error) {
+                           th_all_found *found, th_error *error) {
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
     if (place < KRETZ)
@@ -417,7 +405,7 @@ static double kretz_flow(double width) {
     return sum / count;
 }
 
-static void judge_doors(th_all_study *study, const all_found *found, int seeds) {
+static void judge_doors(th_all_study *study, const th_all_found *found, int seeds) {
     char what[96];
     for (int p = 0; p < DOORS; ++p) {
         double people;
@@ -433,23 +421,23 @@ static void judge_doors(th_all_study *study, const all_found *found, int seeds) 
             snprintf(what, sizeof what, "flow [1/s], %s",
                      p == ADRIAN ? "0.5 m, 040_c_56" : "3.0 m, AO_300");
         }
-        th_all_near(study, "doors", what, people, summary_of(found + p * seeds, seeds, FLOW), 2,
+        th_all_near(study, "doors", what, people, th_all_summary(found + p * seeds, seeds, FLOW), 2,
                     0.15);
     }
     th_all_near(study, "doors", "density before it [1/m2], 0.5 m, 040_c_56", th_jam_adrian,
-                summary_of(found + ADRIAN * seeds, seeds, JAM), 1, 0.25);
+                th_all_summary(found + ADRIAN * seeds, seeds, JAM), 1, 0.25);
     th_all_near(study, "doors", "density before it [1/m2], 3.0 m, AO_300", th_jam_hermes,
-                summary_of(found + HERMES * seeds, seeds, JAM), 1, 0.25);
+                th_all_summary(found + HERMES * seeds, seeds, JAM), 1, 0.25);
     int behind = 0;
     for (int k = 0; k < DOORS * seeds; ++k) behind += found[k].number[LEFT_BEHIND] > 0;
     snprintf(what, sizeof what, "of %d runs", DOORS * seeds);
-    add_row(study, &(all_row){.name = "doors",
-                              .what = "runs with people left behind after 300 s",
-                              .remark = what,
-                              .bar = "none",
-                              .people = 0,
-                              .own = th_all_single(behind, seeds),
-                              .pass = behind == 0});
+    th_all_add(study, &(th_all_row){.name = "doors",
+                                    .what = "runs with people left behind after 300 s",
+                                    .remark = what,
+                                    .bar = "none",
+                                    .people = 0,
+                                    .own = th_all_single(behind, seeds),
+                                    .pass = behind == 0});
 }
 
 // ---- halls in which people choose their way
@@ -460,7 +448,7 @@ enum { HALLS = sizeof halls / sizeof *halls, MEETINGS = 4 };
 enum { DELAY, HELD_UP, DENSEST, EVEN, NOT_OUT };
 
 static th_result run_hall(const th_experiment_settings *settings, const th_hall_def *def,
-                          uint64_t seed, all_found *found, th_error *error) {
+                          uint64_t seed, th_all_found *found, th_error *error) {
     th_hall_found hall;
     th_result done = th_hall_run(def, &settings->choice, seed, &hall, error);
     found->number[DELAY] = hall.delay;
@@ -472,28 +460,28 @@ static th_result run_hall(const th_experiment_settings *settings, const th_hall_
 }
 
 static th_result walk_hall(const th_experiment_settings *settings, int place, uint64_t seed,
-                           all_found *found, th_error *error) {
+                           th_all_found *found, th_error *error) {
     return run_hall(settings, &(th_hall_def){.stem = halls[place]}, seed, found, error);
 }
 
 static void add_most(th_all_study *study, const char *name, const char *what, const char *bar,
-                     const all_found *found, int seeds, int number, int decimals, double most,
+                     const th_all_found *found, int seeds, int number, int decimals, double most,
                      bool worst) {
-    th_sample_summary own = summary_of(found, seeds, number);
-    add_row(study, &(all_row){.name = name,
-                              .what = what,
-                              .bar = bar,
-                              .remark = worst ? "the worst of all seeds counts" : NULL,
-                              .people = NOTHING,
-                              .own = own,
-                              .decimals = decimals,
-                              .pass = (worst ? own.max : own.mean) <= most});
+    th_sample_summary own = th_all_summary(found, seeds, number);
+    th_all_add(study, &(th_all_row){.name = name,
+                                    .what = what,
+                                    .bar = bar,
+                                    .remark = worst ? "the worst of all seeds counts" : NULL,
+                                    .people = NOTHING,
+                                    .own = own,
+                                    .decimals = decimals,
+                                    .pass = (worst ? own.max : own.mean) <= most});
 }
 
-static void judge_halls(th_all_study *study, const all_found *found, int seeds) {
+static void judge_halls(th_all_study *study, const th_all_found *found, int seeds) {
     char what[96];
     for (int p = 0; p < HALLS; ++p) {
-        const all_found *own = found + p * seeds;
+        const th_all_found *own = found + p * seeds;
         snprintf(what, sizeof what, "people left behind, %s", halls[p]);
         add_most(study, "halls", what, "none", own, seeds, NOT_OUT, 0, 0, true);
         if (p >= MEETINGS) {
@@ -518,18 +506,18 @@ static const double hall_steps[] = {0.05, 0.0625, 0.1}; // [s]
 enum { TURNED = MEETINGS - 1, HALL_STEPS = sizeof hall_steps / sizeof *hall_steps };
 
 static th_result walk_turned(const th_experiment_settings *settings, int place, uint64_t seed,
-                             all_found *found, th_error *error) {
+                             th_all_found *found, th_error *error) {
     const th_hall_def def = {halls[1 + place / HALL_STEPS], fmod(37.0 * (double)seed, 360.0),
                              hall_steps[place % HALL_STEPS]};
     return run_hall(settings, &def, seed, found, error);
 }
 
-static void judge_turned(th_all_study *study, const all_found *found, int seeds) {
+static void judge_turned(th_all_study *study, const th_all_found *found, int seeds) {
     const char *const name = "halls_turned";
     char what[96];
     for (int p = 0; p < TURNED; ++p) {
         const char *hall = halls[1 + p];
-        const all_found *own = found + p * HALL_STEPS * seeds;
+        const th_all_found *own = found + p * HALL_STEPS * seeds;
         const int runs = HALL_STEPS * seeds;
         snprintf(what, sizeof what, "people left behind, %s, three steps", hall);
         add_most(study, name, what, "none", own, runs, NOT_OUT, 0, 0, true);
@@ -578,14 +566,15 @@ enum { WIDTHS = sizeof widths / sizeof *widths };
 
 // Ten times what people need at 1.2 /s, and enough for a walk.
 static th_result walk_room(const th_experiment_settings *settings, int people, int place,
-                           uint64_t seed, all_found *found, th_error *error) {
+                           uint64_t seed, th_all_found *found, th_error *error) {
     return empty_room(settings, (crowded_room){people, widths[place], 1}, seed, 0.1,
                       60 + 10 * people / 1.2, &found->number[0], error);
 }
 
-static void judge_rooms(th_all_study *study, const all_found *found, int seeds, const char *crowd) {
+static void judge_rooms(th_all_study *study, const th_all_found *found, int seeds,
+                        const char *crowd) {
     for (int p = 0; p < WIDTHS; ++p) {
-        th_sample_summary own = summary_of(found + p * seeds, seeds, 0);
+        th_sample_summary own = th_all_summary(found + p * seeds, seeds, 0);
         bool empty = own.count == seeds;
         char what[64], remark[96];
         snprintf(what, sizeof what, "time [s], %s, %.1f m", crowd, widths[p]);
@@ -594,36 +583,36 @@ static void judge_rooms(th_all_study *study, const all_found *found, int seeds, 
             snprintf(remark + used, sizeof remark - (size_t)used, ", slowest / median %.2f",
                      own.max / own.median);
         own.count = seeds;
-        add_row(study, &(all_row){.name = "lock_ups",
-                                  .what = what,
-                                  .remark = remark,
-                                  .bar = "all empty, slowest < 2 x median",
-                                  .people = NOTHING,
-                                  .own = own,
-                                  .decimals = 0,
-                                  .pass = empty && own.max < 2 * own.median});
+        th_all_add(study, &(th_all_row){.name = "lock_ups",
+                                        .what = what,
+                                        .remark = remark,
+                                        .bar = "all empty, slowest < 2 x median",
+                                        .people = NOTHING,
+                                        .own = own,
+                                        .decimals = 0,
+                                        .pass = empty && own.max < 2 * own.median});
     }
 }
 
 static th_result walk_lone(const th_experiment_settings *settings, int place, uint64_t seed,
-                           all_found *found, th_error *error) {
+                           th_all_found *found, th_error *error) {
     return walk_room(settings, 1, place, seed, found, error);
 }
 static th_result walk_60(const th_experiment_settings *settings, int place, uint64_t seed,
-                         all_found *found, th_error *error) {
+                         th_all_found *found, th_error *error) {
     return walk_room(settings, 60, place, seed, found, error);
 }
 static th_result walk_300(const th_experiment_settings *settings, int place, uint64_t seed,
-                          all_found *found, th_error *error) {
+                          th_all_found *found, th_error *error) {
     return walk_room(settings, 300, place, seed, found, error);
 }
-static void judge_lone(th_all_study *study, const all_found *found, int seeds) {
+static void judge_lone(th_all_study *study, const th_all_found *found, int seeds) {
     judge_rooms(study, found, seeds, "one person");
 }
-static void judge_60(th_all_study *study, const all_found *found, int seeds) {
+static void judge_60(th_all_study *study, const th_all_found *found, int seeds) {
     judge_rooms(study, found, seeds, "60 people");
 }
-static void judge_300(th_all_study *study, const all_found *found, int seeds) {
+static void judge_300(th_all_study *study, const th_all_found *found, int seeds) {
     judge_rooms(study, found, seeds, "300 people");
 }
 
@@ -635,13 +624,13 @@ enum { NARROW = sizeof narrow / sizeof *narrow, NARROW_STEPS = 3, NARROW_PLACES 
 
 // A twentieth of a person a second: a tenth of what people do at the narrowest of these doors.
 static th_result walk_narrow(const th_experiment_settings *settings, int place, uint64_t seed,
-                             all_found *found, th_error *error) {
+                             th_all_found *found, th_error *error) {
     crowded_room room = {40, narrow[place / 6], 1 + place / NARROW_STEPS % 2};
     return empty_room(settings, room, seed, narrow_steps[place % NARROW_STEPS], 800,
                       &found->number[0], error);
 }
 
-static void judge_narrow(th_all_study *study, const all_found *found, int seeds) {
+static void judge_narrow(th_all_study *study, const th_all_found *found, int seeds) {
     int all_locked = 0;
     for (int p = 0; p < NARROW_PLACES; p += NARROW_STEPS) {
         int locked = 0;
@@ -652,14 +641,14 @@ static void judge_narrow(th_all_study *study, const all_found *found, int seeds)
                  narrow[p / 6], p / NARROW_STEPS % 2 ? "two goals" : "one goal");
         all_locked += locked;
         snprintf(remark, sizeof remark, "%d of %d so far", all_locked, (p + NARROW_STEPS) * seeds);
-        add_row(study, &(all_row){.name = "narrow",
-                                  .what = what,
-                                  .remark = remark,
-                                  .bar = "none",
-                                  .people = 0,
-                                  .own = th_all_single(locked, NARROW_STEPS * seeds),
-                                  .decimals = 0,
-                                  .pass = locked == 0});
+        th_all_add(study, &(th_all_row){.name = "narrow",
+                                        .what = what,
+                                        .remark = remark,
+                                        .bar = "none",
+                                        .people = 0,
+                                        .own = th_all_single(locked, NARROW_STEPS * seeds),
+                                        .decimals = 0,
+                                        .pass = locked == 0});
     }
 }
 
@@ -669,7 +658,7 @@ static const crowded_room step_rooms[] = {{60, 0.8, 1}, {60, 1.2, 1}, {300, 1.0,
 enum { STEP_ROOMS = sizeof step_rooms / sizeof *step_rooms };
 
 static th_result walk_steps(const th_experiment_settings *settings, int place, uint64_t seed,
-                            all_found *found, th_error *error) {
+                            th_all_found *found, th_error *error) {
     th_result done =
         empty_room(settings, step_rooms[place], seed, 0.1, 3000, &found->number[0], error);
     return done != TH_OK ? done
@@ -677,13 +666,13 @@ static th_result walk_steps(const th_experiment_settings *settings, int place, u
                                       &found->number[1], error);
 }
 
-static void judge_steps(th_all_study *study, const all_found *found, int seeds) {
+static void judge_steps(th_all_study *study, const th_all_found *found, int seeds) {
     for (int p = 0; p < STEP_ROOMS; ++p) {
         char what[96];
         snprintf(what, sizeof what, "%d people, %.1f m: all out [s], 0.05 s against 0.1 s",
                  step_rooms[p].people, step_rooms[p].width);
-        th_all_near(study, "time_step", what, summary_of(found + p * seeds, seeds, 0).mean,
-                    summary_of(found + p * seeds, seeds, 1), 1, 0.05);
+        th_all_near(study, "time_step", what, th_all_summary(found + p * seeds, seeds, 0).mean,
+                    th_all_summary(found + p * seeds, seeds, 1), 1, 0.05);
     }
 }
 
@@ -693,6 +682,7 @@ static const all_family families[] = {
     {"one_way", TH_UO180_RUNS, 10, 2, walk_one_way, judge_one_way},
     {"one_way", TH_UG180_CLASSES, 3, 1, walk_ug180, judge_ug180},
     {"single_file", TH_CASERNE_CLASSES, 10, 2, walk_caserne, judge_caserne},
+    {"single_file", 2, 10, 2, th_all_walk_waves, th_all_judge_waves},
     {"single_file", TH_SINGLE_FILE_BANDS, 3, 1, walk_rimea, judge_rimea},
     {"two_way", TWO_WAY_PLACES, 10, 2, walk_two_way, judge_two_way},
     {"two_way_ends", TH_TWO_WAY_300, 10, 2, walk_two_way_ends, judge_two_way_ends},
@@ -704,6 +694,10 @@ static const all_family families[] = {
     {"lock_ups", WIDTHS, 40, 10, walk_60, judge_60},
     {"lock_ups", WIDTHS, 10, 2, walk_300, judge_300},
     {"narrow", NARROW_PLACES, 10, 1, walk_narrow, judge_narrow},
+    {"eager", TH_ALL_EAGER, 10, 3, th_all_walk_eager, th_all_judge_eager},
+    {"pushing", TH_ALL_PUSHING, 10, 3, th_all_walk_pushing, th_all_judge_pushing},
+    {"alley", 1, 5, 1, th_all_walk_alley, th_all_judge_alley},
+    {"rigid", 1, 20, 4, th_all_walk_rigid, th_all_judge_rigid},
     {"time_step", STEP_ROOMS, 10, 2, walk_steps, judge_steps},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -711,7 +705,7 @@ enum { FAMILIES = sizeof families / sizeof *families };
 typedef struct family_runs {
     const all_family *family;
     const th_experiment_settings *settings;
-    all_found *found;
+    th_all_found *found;
     int seeds;
 } family_runs;
 
@@ -777,10 +771,10 @@ th_result th_experiment_all(const th_experiment_settings *settings,
         th_experiment_judge(result, study.missed == 0 ? TH_PASS : TH_FAIL, "every bar of the table",
                             "%d of %d met", study.bars - study.missed, study.bars);
     if (done == TH_OK && !stopped && study.bars == 0)
-        return th_fail(
-            error, TH_BAD_ARGUMENT, "",
-            "no row begins with '%s'; there are one_way, single_file, two_way, "
-            "two_way_ends, corner, doors, halls, halls_turned, lock_ups, narrow and time_step",
-            settings->only);
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "no row begins with '%s'; there are one_way, single_file, two_way, "
+                       "two_way_ends, corner, doors, halls, halls_turned, lock_ups, narrow, eager, "
+                       "pushing, alley, rigid and time_step",
+                       settings->only);
     return done;
 }

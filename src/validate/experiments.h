@@ -4,6 +4,7 @@
 #ifndef TH_VALIDATE_EXPERIMENTS_H
 #define TH_VALIDATE_EXPERIMENTS_H
 #include "core/statistics.h"
+#include "validate/corridors.h"
 #include "validate/validate.h"
 #include <stdio.h>
 
@@ -94,6 +95,38 @@ typedef struct th_all_study {
     int bars, missed;
 } th_all_study;
 
+// The results of one run. Each family of experiments assigns the numbers.
+enum { TH_ALL_NUMBERS = 5 };
+typedef struct th_all_found {
+    double number[TH_ALL_NUMBERS];
+    th_fundamental_bin bins[TH_CORRIDOR_CLASSES];               // sums; corridors only
+    double own[TH_FILE_CLASSES], own_standing[TH_FILE_CLASSES]; // single file only
+} th_all_found;
+
+// A row with whatever is asked; NaN: an empty cell.
+typedef struct th_all_row {
+    const char *name, *what, *bar;
+    const char *remark; // NULL: none
+    double people;
+    th_sample_summary own;
+    int decimals;
+    bool pass;
+} th_all_row;
+void th_all_add(th_all_study *study, const th_all_row *row);
+// Of a number over the seeds of a place.
+th_sample_summary th_all_summary(const th_all_found *found, int seeds, int number);
+
+// Runs a place once, and judges all; found[place * seeds + k]: crowd k of a place.
+typedef th_result th_all_walk(const th_experiment_settings *settings, int place, uint64_t seed,
+                              th_all_found *found, th_error *error);
+typedef void th_all_judge(th_all_study *study, const th_all_found *found, int seeds);
+// experiment_bodies.c: waves in single file, motivation, pushing, an alley, rigid bodies.
+enum { TH_ALL_EAGER = 5, TH_ALL_PUSHING = 3 };
+th_all_walk th_all_walk_waves, th_all_walk_eager, th_all_walk_pushing, th_all_walk_alley,
+    th_all_walk_rigid;
+th_all_judge th_all_judge_waves, th_all_judge_eager, th_all_judge_pushing, th_all_judge_alley,
+    th_all_judge_rigid;
+
 // One number for all seeds together.
 th_sample_summary th_all_single(double value, int seeds);
 // A row whose bar is "within `bar` of people", a share.
@@ -160,6 +193,9 @@ typedef struct th_hall_def {
     double step; // [s]; 0: the scene's
 } th_hall_def;
 
+// To be destroyed, also after a failure.
+th_result th_hall_load(const th_hall_def *hall, const th_models_choice *choice, th_scene **scene,
+                       th_error *error);
 th_result th_hall_run(const th_hall_def *hall, const th_models_choice *choice, uint64_t seed,
                       th_hall_found *found, th_error *error);
 #endif

@@ -102,8 +102,10 @@ static bool override_places(override_list *list, const th_scene_view *scene, dou
     return true;
 }
 
-static th_result load(const th_embedded_hall *hall, const th_hall_def *def,
-                      const th_models_choice *choice, th_scene **scene, th_error *error) {
+th_result th_hall_load(const th_hall_def *def, const th_models_choice *choice, th_scene **scene,
+                       th_error *error) {
+    const th_embedded_hall *hall = find_hall(def->stem);
+    if (!hall) return th_fail(error, TH_BAD_ARGUMENT, "", "there is no hall '%s'", def->stem);
     const char *text = (const char *)hall->text;
     override_list *list = calloc(1, sizeof *list);
     if (!list) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
@@ -232,15 +234,13 @@ static void sum_up(const watcher *w) {
 th_result th_hall_run(const th_hall_def *hall, const th_models_choice *choice, uint64_t seed,
                       th_hall_found *found, th_error *error) {
     *found = (th_hall_found){0};
-    const th_embedded_hall *text = find_hall(hall->stem);
-    if (!text) return th_fail(error, TH_BAD_ARGUMENT, "", "there is no hall '%s'", hall->stem);
     th_scene *scene = NULL;
     th_world *world = NULL;
     th_world_def def = th_world_def_default();
     def.threads = 1;
     def.seed = seed;
     if (hall->step > 0) def.step = hall->step;
-    th_result done = load(text, hall, choice, &scene, error);
+    th_result done = th_hall_load(hall, choice, &scene, error);
     if (done == TH_OK) done = th_world_create(scene, &def, &world, error);
     if (done == TH_OK) {
         watcher w = {.world = world, .scene = th_scene_view_of(scene), .found = found};

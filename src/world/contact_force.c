@@ -1,6 +1,7 @@
 // Contact forces between bodies, from positions, masses and preferred velocities alone, so they exist for every model.
 //
-// A model with soft bodies gives the force of two that overlap (th_model.contact_force). All other bodies are hard, and
+// A model with soft bodies gives the force of two that overlap (th_model.contact_force); where contact lets them give way
+// (th_body_rules.stiffness), walls bear what is left of these forces. All other bodies are hard, and
 // the forces that keep them apart are computed. Walking agents push forward with m v0 / tau, the drive of Helbing, Farkas
 // and Vicsek 2000 (80 kg, 1.34 m/s: 214 N); standing agents brace alike. The velocities nearest to the preferred ones
 // with which no agent walks into an agent or wall that it touches solve
@@ -153,7 +154,9 @@ static bool touch_people(network *net, const th_walls *walls, const buckets *b, 
 static bool touch_walls(network *net, const th_walls *walls, int i) {
     const bodies *people = &net->people;
     th_vec2 p = {people->x[i], people->y[i]}, points[WALLS_MAX];
-    float radius = people->radius[i];
+    const th_group_state *group = &net->world->groups[people->group[i]];
+    bool rigid = th_is_rigid_body(group->rigid, people->radius[i]);
+    float radius = (rigid ? 1.0f : group->body.depth) * people->radius[i];
     int count =
         th_wall_points(walls, (int)people->level[i], p, radius + TOUCHING, points, WALLS_MAX);
     for (int k = 0; k < count; ++k) {
@@ -328,8 +331,30 @@ static void release_network(network *net) {
     th_dealloc(net->memory, net->touches, (size_t)net->room, sizeof *net->touches);
 }
 
+// A body that gives way presses by its own law, and a wall holds the balance of what presses it there.
+static float force_on_soft(const network *net, int i) {
+    const th_group_state *group = &net->world->groups[net->people.group[i]];
+    const th_model *model = move_of(net->world, net->people.group[i]);
+    th_vec2 push = {0.0f, 0.0f};
+    float sum = 0.0f;
+    for (int walls = 0; walls < 2; ++walls)
+        for (int k = net->start[i]; k < net->start[i + 1]; ++k) {
+            const touch *one = &net->touches[net->list[k]];
+            if ((one->j < 0) != walls) continue;
+            float own = one->i == i ? 1.0f : -1.0f;
+            float force = walls             ? fmaxf(-th_dot(push, one->n), 0.0f)
+                          : one->gap < 0.0f ? model->contact_force(group->move_params, -one->gap)
+                                            : 0.0f;
+            push = th_add(push, th_scale(own * force, one->n));
+            sum += force;
+        }
+    return sum;
+}
+
 static float force_on(const network *net, int i) {
     float sum = 0.0f;
+    if (is_soft(net, i) && net->world->groups[net->people.group[i]].body.stiffness > 0.0f)
+        return force_on_soft(net, i);
     uint32_t group = net->people.group[i];
     const th_model *model = move_of(net->world, group);
     for (int k = net->start[i]; k < net->start[i + 1]; ++k) {

@@ -19,11 +19,11 @@ TH_BOTH static void look_at(const th_world *world, const th_walls *walls, uint32
         th_people_seen one;
         if (hides && th_hidden(world, walls, self, list[n])) continue;
         if (!th_people_notice(world, i, self, list[n], &one, met)) continue;
+        th_people_obstacle o =
+            th_people_obstacle_of(&i->headway, one.dx, one.dy, one.vx, one.vy, one.apart);
 #pragma unroll
         for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
-            limit[k] =
-                th_min(limit[k], th_people_allowed(&i->headway, th_people_way(i->e, k), one.dx,
-                                                   one.dy, one.vx, one.vy, one.apart));
+            limit[k] = th_min(limit[k], th_people_allows(&i->headway, &o, th_people_way(i->e, k)));
     }
 }
 

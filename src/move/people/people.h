@@ -11,6 +11,7 @@
 
 #define TH_MHT11 "Moussaid, Helbing, Theraulaz 2011"
 #define TH_BODY "torso of 0.45 m by 0.25 m (Weidmann 1993) as an ellipse with the disc's area"
+#define TH_CHEST "chest in resuscitation, half for each of two bodies: Tsitlik et al. 1983"
 #define TH_PEOPLE_CHOICE "throng: one value for all experiments, docs/models/people.md"
 
 #define TH_PEOPLE_PARAMS(X)                                                                        \
@@ -19,7 +20,7 @@
     X(body_depth, 0.745, 0.3, 1, "-", TH_BODY ": sqrt(0.25/0.45)",                                 \
       "half the depth of a body against its radius: how narrow an agent that turns the shoulders " \
       "is")                                                                                        \
-    X(standing_yield, 0.2, 0.001, 0.5, "-", "throng: waiting agents hold their place",             \
+    X(standing_yield, 0.12, 0.001, 0.5, "-", "throng: waiting agents hold their place",            \
       "how far people who stand on purpose give way, against 0.5 of those who walk")               \
     X(time_gap, 0.9, 0.1, 3, "s",                                                                  \
       "single file: 1.06 in Seyfried et al. 2005, less for wider bodies",                          \
@@ -61,7 +62,13 @@
       "share of the time gaps that is left to those who have closed up")                           \
     X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have closed up")        \
     X(push, 0.7, 0, 1, "-", TH_PEOPLE_CHOICE,                                                      \
-      "share of the preferred speed with which who has waited presses on against oncoming people")
+      "share of the preferred speed with which who has waited presses on against oncoming people") \
+    X(lean, 0.01, 0, 1, "-", TH_PEOPLE_CHOICE,                                                     \
+      "share of the preferred speed with which people that have closed up press on those ahead")   \
+    X(stiffness, 2745, 0, 1e6, "N/m", TH_CHEST, "force of two bodies over the way they overlap")   \
+    X(stiffening, 27000, 0, 1e7, "N/m^2", TH_CHEST, "how it rises with that way")                  \
+    X(friction, 1, 0, 100, "s/m", "half of kappa / k: Helbing, Farkas, Vicsek 2000",               \
+      "friction of bodies that slide, against the force between them, per speed")
 
 typedef struct th_people_params {
     TH_PEOPLE_PARAMS(TH_PARAM_MEMBER)
@@ -116,19 +123,45 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
     return h;
 }
 
-// (1) to (3): the speed in direction e that an agent at d with velocity w allows; `apart` is the sum of the radii, 0:
-// no neighbour. An agent beside the way, but nearer than `strip`, is passed the slower the nearer.
+// An agent in the way: what does not depend on the direction.
+typedef struct th_people_obstacle {
+    float dx, dy, apart, strip; // [m]
+    float goes_x, goes_y;       // way within the anticipation time [m]
+    float per_share, per_pass;  // [1/m], [1/s]
+} th_people_obstacle;
+
+TH_FORMULA th_people_obstacle th_people_obstacle_of(const th_people_headway *h, float dx, float dy,
+                                                    float wx, float wy, float apart) {
+    float strip = h->strip * apart;
+    th_people_obstacle o = {dx,
+                            dy,
+                            apart,
+                            strip,
+                            h->anticipation * wx,
+                            h->anticipation * wy,
+                            1.0f / th_max(strip - h->square * apart, 1e-6f),
+                            h->speed / th_max(strip - apart, 1e-6f)};
+    return o;
+}
+
+// (1) to (3): the speed in direction e that it allows; `apart` is the sum of the radii, 0: no neighbour. An agent beside
+// the way, but nearer than `strip`, is passed the slower the nearer.
+TH_FORMULA float th_people_allows(const th_people_headway *h, const th_people_obstacle *o,
+                                  th_vec2 e) {
+    float along = o->dx * e.x + o->dy * e.y, across = fabsf(o->dx * e.y - o->dy * e.x);
+    float inside = o->apart * o->apart - across * across;
+    float gap = th_max(along - sqrtf(th_max(inside, 0.0f)), 0.0f);
+    float share = th_clamp((o->strip - across) * o->per_share, 0.0f, 1.0f);
+    float T = h->time_gap * (h->side_share + (1.0f - h->side_share) * share);
+    float speed = (gap + (o->goes_x * e.x + o->goes_y * e.y)) / (T + h->anticipation);
+    float pass = o->per_pass * th_max(across - o->apart, 0.0f);
+    return along > 0.0f && across < o->strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
+}
+
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                    float wx, float wy, float apart) {
-    float along = dx * e.x + dy * e.y, across = fabsf(dx * e.y - dy * e.x);
-    float inside = apart * apart - across * across;
-    float gap = th_max(along - sqrtf(th_max(inside, 0.0f)), 0.0f);
-    float strip = h->strip * apart;
-    float share = th_clamp((strip - across) / th_max(strip - h->square * apart, 1e-6f), 0.0f, 1.0f);
-    float T = h->time_gap * (h->side_share + (1.0f - h->side_share) * share);
-    float speed = (gap + h->anticipation * (wx * e.x + wy * e.y)) / (T + h->anticipation);
-    float pass = h->speed * th_max(across - apart, 0.0f) / th_max(strip - apart, 1e-6f);
-    return along > 0.0f && across < strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
+    th_people_obstacle o = th_people_obstacle_of(h, dx, dy, wx, wy, apart);
+    return th_people_allows(h, &o, e);
 }
 
 // False: the neighbour allows more than `enough` in every direction and can be skipped. (1) and (2) with the longest
@@ -478,6 +511,12 @@ TH_FORMULA float th_people_unsteady(const th_people_view *i, const th_world *wor
     return kept * i->unsteady + spread * 1.7320508f * (sum - 2.0f);
 }
 
+// (9) People that have closed up lean on those ahead, whatever these allow: with less than m v0 / tau, the drive of a
+// walker, in direction k [m/s].
+TH_FORMULA float th_people_lean(const th_people_view *i, int k) {
+    return i->params->lean * i->closeness * i->closeness * i->speed * th_people_way_cos(k);
+}
+
 // Chooses a walking agent's velocity from the speeds that people allow: `limit` gets those that walls allow too.
 typedef struct th_people_wish {
     th_vec2 chosen, off_walls; // [m/s]
@@ -490,7 +529,8 @@ TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, co
     const th_agents *a = &world->agents;
     int level = (int)a->level[self];
     bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
-    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = th_people_unsteady_limit(i, limit[k]);
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
+        limit[k] = th_max(th_people_unsteady_limit(i, limit[k]), th_people_lean(i, k));
     float allowed = limit[0];
     if (near) th_people_walls(walls, level, i, limit);
     th_random4 drawn = {{0, 0, 0, 0}};
@@ -521,6 +561,11 @@ TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls
     }
     float share = 1.0f - th_exp(-world->dt / i->params->relaxation_time);
     th_vec2 v = th_add(i->v, th_scale(share, th_sub(wish, i->v)));
+    // Contact stops those that lean, so that they set out anew in every step: what drives them must not depend on its
+    // length.
+    float leans = th_min(th_people_lean(i, 0), th_length(wish));
+    th_vec2 e = th_unit(wish);
+    v = th_add(v, th_scale(th_max(leans - th_dot(v, e), 0.0f), e));
     a->next_velocity_x[self] = v.x;
     a->next_velocity_y[self] = v.y;
     a->next_position_x[self] = i->p.x + world->dt * v.x;
