@@ -155,6 +155,7 @@ static json_t *group_keys_json(const th_model *model) {
     return keys;
 }
 
+static json_t *profiles_json(void);
 static json_t *everything_json(void) {
     json_t *models = json_array(), *stages = json_array(), *field_list = json_array();
     int count = 0;
@@ -167,7 +168,8 @@ static json_t *everything_json(void) {
     for (int i = 0; i < TH_FIELD_COUNT; ++i)
         json_array_append_new(field_list, json_pack("{s:s,s:s,s:s}", "name", fields[i].name, "type",
                                                     fields[i].type, "doc", fields[i].doc));
-    return json_pack("{s:o,s:o,s:o}", "models", models, "stages", stages, "fields", field_list);
+    return json_pack("{s:o,s:o,s:o,s:o}", "models", models, "stages", stages, "fields", field_list,
+                     "profiles", profiles_json());
 }
 
 static void print_limit(float limit, const char *where) {
@@ -274,16 +276,61 @@ static void print_fields(void) {
         printf("  %-12s %-8s %s\n", fields[i].name, fields[i].type, fields[i].doc);
 }
 
+static const char *spread(const th_distribution *d, char *text, size_t size) {
+    if (d->kind == TH_DISTRIBUTION_CONSTANT)
+        snprintf(text, size, "%g", d->a);
+    else if (d->kind == TH_DISTRIBUTION_UNIFORM)
+        snprintf(text, size, "%g to %g", d->a, d->b);
+    else
+        snprintf(text, size, "%g +- %g in %g to %g", d->a, d->b, d->min, d->max);
+    return text;
+}
+
+static void print_profiles(void) {
+    int count = 0;
+    const th_profile_def *profiles = th_profiles(&count);
+    printf(
+        "profiles (a group's \"profiles\"): speed on the flat, up and down stairs as shares of it, "
+        "radius\n");
+    for (int i = 0; i < count; ++i) {
+        const th_profile_def *p = &profiles[i];
+        char speed[120], radius[120];
+        printf("  %-19s %s m/s", p->id, spread(&p->speed, speed, sizeof speed));
+        if (p->up > 0) printf(", up %.2f", p->up);
+        if (p->down > 0) printf(", down %.2f", p->down);
+        if (p->has_radius) printf(", %s m", spread(&p->radius, radius, sizeof radius));
+        if (p->has_rigid) printf(", rigid");
+        printf("\n    %s\n    source: %s\n", p->doc, p->source);
+    }
+}
+
+static json_t *profiles_json(void) {
+    int count = 0;
+    const th_profile_def *profiles = th_profiles(&count);
+    json_t *list = json_array();
+    for (int i = 0; i < count; ++i) {
+        const th_profile_def *p = &profiles[i];
+        char text[120];
+        json_t *one = json_pack("{s:s,s:s,s:s,s:s}", "id", p->id, "doc", p->doc, "source",
+                                p->source, "speed", spread(&p->speed, text, sizeof text));
+        if (p->up > 0) json_object_set_new(one, "up", json_real(p->up));
+        if (p->down > 0) json_object_set_new(one, "down", json_real(p->down));
+        if (p->has_radius) json_object_set_new(one, "radius", json_real(p->radius.a));
+        if (p->has_rigid)
+            json_object_set_new(one, "rigid", json_boolean(p->rigid == TH_RIGID_ALWAYS));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
 typedef struct topic {
     const char *name;
     void (*print)(void);
 } topic;
 
 static const topic topics[] = {
-    {"models", print_models},
-    {"parameters", print_parameters},
-    {"stages", print_stages},
-    {"fields", print_fields},
+    {"models", print_models}, {"parameters", print_parameters}, {"stages", print_stages},
+    {"fields", print_fields}, {"profiles", print_profiles},
 };
 enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
 
@@ -292,7 +339,7 @@ static int complain_topic(const th_command *command, const char *typed) {
     for (int i = 0; i < TOPIC_COUNT; ++i) words[i] = topics[i].name;
     const char *nearest = th_suggest(typed, words, TOPIC_COUNT);
     th_complain(command, "nothing called '%s'; %s%s%s", typed, nearest ? "did you mean " : "",
-                nearest ? nearest : "there are models, parameters, stages, fields",
+                nearest ? nearest : "there are models, parameters, stages, fields, profiles",
                 nearest ? "?" : "");
     return TH_EXIT_USAGE;
 }
@@ -338,10 +385,10 @@ const th_command th_command_list = {
     .operand_min = 0,
     .operand_max = 1,
     .summary = "models, planners and their parameters",
-    .detail =
-        "TOPIC is models, parameters, stages or fields; without it, all four. Every parameter\n"
-        "comes with its default, unit, limits and source. A scene names a model in a group's\n"
-        "plan, filter or move, and any parameter beside it.",
+    .detail = "TOPIC is models, parameters, stages, fields or profiles; without it, all. Every\n"
+              "parameter comes with its default, unit, limits and source. A scene names a model in "
+              "a group's\n"
+              "plan, filter or move, and any parameter beside it.",
     .examples = "  throng list\n"
                 "  throng list parameters\n"
                 "  throng list --json\n",

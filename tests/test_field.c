@@ -12,7 +12,8 @@ static th_way way_at(const hand_scene *hand, int target, int level, th_vec2 p) {
                       0.0f,
                       NULL,
                       0,
-                      false};
+                      false,
+                      0.0f};
     return th_field_way(&plan->plans[0].graph, &walls, plan->plans[0].fields[target], level, p);
 }
 
@@ -123,7 +124,8 @@ static float walk(const hand_scene *hand, int target, int level, th_vec2 p, floa
                       0.0f,
                       NULL,
                       0,
-                      false};
+                      false,
+                      0.0f};
     float distance = 0.0f;
     for (float time = 0.0f; time < seconds; time += 0.05f) {
         th_way way = way_at(hand, target, level, p);
@@ -192,7 +194,8 @@ static void never_through_a_wall(void **state) {
                       0.0f,
                       NULL,
                       0,
-                      false};
+                      false,
+                      0.0f};
     for (int i = 0; i < 20000; ++i) {
         th_vec2 p = {hand_random(&seed, 0.01f, 19.9f), hand_random(&seed, 0.01f, 19.9f)};
         th_way way = way_at(hand, target, 0, p);

@@ -25,7 +25,8 @@ static th_walls walls_of(const hand_scene *hand, const uint8_t *closed) {
                       0.0f,
                       NULL,
                       0,
-                      false};
+                      false,
+                      0.0f};
     return walls;
 }
 

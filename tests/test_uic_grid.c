@@ -114,7 +114,7 @@ static float open_share(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axi
     hand->scene.wall_count = hand->levels[0].wall_end = 2;
     hand->levels[0].box = (th_box){-20, -20, 20, 20};
     assert_true(th_wall_grids_build(&hand->scene));
-    th_walls walls = {hand->walls, 2, 2, NULL, hand->scene.wall_grids, 0.0f, NULL, 0, false};
+    th_walls walls = {hand->walls, 2, 2, NULL, hand->scene.wall_grids, 0.0f, NULL, 0, false, 0.0f};
     float share = th_walls_open_share(&walls, 0, low, high, axis);
     th_arena_release(hand->scene.arena);
     free(hand);

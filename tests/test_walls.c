@@ -21,7 +21,8 @@ static hand_scene *nasty(uint32_t seed) {
 static th_walls walls_of(const hand_scene *hand, const th_wall *walls, int count,
                          const uint8_t *closed) {
     th_walls all = {
-        walls, hand->scene.wall_count, count, closed, hand->scene.wall_grids, 0.0f, NULL, 0, false};
+        walls, hand->scene.wall_count, count, closed, hand->scene.wall_grids, 0.0f, NULL, 0, false,
+        0.0f};
     return all;
 }
 

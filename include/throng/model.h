@@ -317,6 +317,8 @@ typedef struct th_model {
     float (*contact_force)(const float *params, float overlap);
     // Plan only. Needs the distance fields and the road map of the scene.
     bool needs_lattice;
+    // Plan only. Its ways are an agent's own: they lead around gaps that are too narrow for it and what its group avoids.
+    bool tells_apart;
     // Plan only. Leads to any point of the plan and not only to the goals of the scene, so a group may give each agent a goal
     // of its own (`own_goal`). A group with own goals that names no plan gets the first such model that needs_lattice.
     bool own_goals;

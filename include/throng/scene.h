@@ -219,6 +219,40 @@ typedef enum th_rigid {
     TH_RIGID_NEVER,
 } th_rigid;
 
+// A kind of people: what is given here holds for those of its kind, what is left out is the group's own. Distributions, `rigid`
+// and the move model have flags or names that say whether they are given.
+typedef struct th_profile_def {
+    uint32_t cookie; // set by th_profile_def_default
+    const char *id;
+    const char *
+        like; // a built-in profile (th_profiles) whose values hold where none are given here, or NULL
+    const char *doc, *source; // of the built-in ones
+    bool has_radius, has_speed, has_premovement, has_mass, has_rigid;
+    th_distribution radius, speed, premovement, mass; // as th_group_def has them
+    th_rigid rigid;
+    // Speed on stairs as a share of that on the flat [-] (0, 2], 0: not given. Stairs whose own factors are not 0.5 up and 0.67
+    // down change it in proportion.
+    double up, down;
+    th_model_def move;        // no name: not given
+    const char *const *avoid; // as th_group_def has it, added to the group's
+    int avoid_count;
+} th_profile_def;
+
+// The share of a group's people that are of a kind.
+typedef struct th_share_def {
+    const char *profile; // id of a profile of the scene, or else of a built-in one
+    double share;        // [-] 0 .. 1e6; the shares of a group count in proportion
+} th_share_def;
+
+// Which part of a group with several profiles: each becomes a group of its own, "visitors/adult", next to each other. Each
+// person's kind is drawn by the seed.
+typedef struct th_part {
+    const char *profile; // NULL: none
+    int place;           // of the whole group in the definition
+    int index, count;    // which of how many parts; 0, 1: the whole group
+    double begin, end;   // of 0 .. 1
+} th_part;
+
 // Agents that start, want and move alike. They come either at the start (count, density or
 // positions) or from a source (rate or timetable) during the run.
 typedef struct th_group_def {
@@ -257,6 +291,14 @@ typedef struct th_group_def {
     th_model_def plan, filter, move;
     const char *
         leader; // id of the group whose people they follow, or NULL; with a behaviour that follows leaders
+    double up,
+        down; // speed on stairs as a share of that on the flat, as th_profile_def has it; default 0.5, 0.67
+    // Ids of stairs, doors, zones and exits that they never use. Plans with `tells_apart` (throng/model.h) lead them around.
+    const char *const *avoid;
+    int avoid_count;
+    const th_share_def *shares; // of the profiles; none: all are alike
+    int share_count;
+    th_part part; // set by th_scene_create
 } th_group_def;
 
 typedef struct th_keyframe {
@@ -324,6 +366,8 @@ typedef struct th_scene_def {
     int goal_count;
     const th_group_def *groups;
     int group_count;
+    const th_profile_def *profiles;
+    int profile_count;
     const th_scripted_def *scripted;
     int scripted_count;
     const th_measure_line_def *measure_lines;
@@ -353,9 +397,13 @@ TH_API th_picture_def th_picture_def_default(th_picture_kind kind);
 TH_API th_door_def th_door_def_default(void);
 TH_API th_goal_def th_goal_def_default(th_goal_kind kind);
 TH_API th_group_def th_group_def_default(void);
+TH_API th_profile_def th_profile_def_default(void);
 TH_API th_scripted_def th_scripted_def_default(void);
 TH_API th_measure_line_def th_measure_line_def_default(void);
 TH_API th_measure_area_def th_measure_area_def_default(void);
+
+// The built-in profiles, with their sources.
+TH_API const th_profile_def *th_profiles(int *count);
 
 // The definition and everything it points to may die after the call.
 TH_API th_result th_scene_create(const th_scene_def *def, th_scene **scene, th_error *error);

@@ -45,13 +45,14 @@ typedef struct th_wall {
     int level;
     int door; // -1: always there; else stands only while that door is closed, or TH_NARROW_GAP
     // Width of the door or gap where it is a wall for some agents, because they do not fit through; else very wide. [m]
+    // -1 - k: a wall for those alone that never use the ways of set k (`bar` of th_group); its `door` is TH_NARROW_GAP.
     float gap;
 } th_wall;
 
 // The `door` of a wall across a gap that only some of the scene's agents fit through. It stops no agent; planners lead
 // agents that need more width around it.
 #define TH_NARROW_GAP 0x7fffffff
-enum { TH_SIZE_MAX = 4 };
+enum { TH_WIDTH_MAX = 4, TH_BAR_MAX = 4, TH_SIZE_MAX = TH_WIDTH_MAX + TH_BAR_MAX };
 
 typedef struct th_narrow_gap {
     th_line line;
@@ -170,7 +171,10 @@ typedef struct th_group {
     int behave_count;
     uint32_t decides; // all that they decide together, TH_DECIDES_*
     th_model_choice plan, filter, move;
-    int leader; // group whose people they follow; -1: none
+    int leader;     // group whose people they follow; -1: none
+    th_part part;   // of a group with profiles; part.count is 1 for all others
+    float up, down; // factors on the speed on stairs, besides those of the stairs
+    int bar;        // 1 + the set of ways that they never use, of bar_count; 0: none
 } th_group;
 
 typedef struct th_scripted {
@@ -241,6 +245,8 @@ typedef struct th_measure_area {
        Agents that need at most sizes[0] pass every gap. One size where there are no narrow gaps. */ \
     float sizes[TH_SIZE_MAX]; \
     int size_count; \
+    /* The last bar_count sizes are no widths: size_count - bar_count + k are the agents whose group has bar k + 1. */ \
+    int bar_count; \
     th_run_settings run; \
     th_record_settings record; \
     double plan_cell; /* as given [m]; 0: chosen by the planner */

@@ -589,9 +589,19 @@ static void find_people_without_way(const looker *l) {
             snprintf(many, sizeof many, "About %d of %d people", people, (int)group->count);
         else
             snprintf(many, sizeof many, "About %.0f %% of the people", ceil(100 * share));
-        th_findings_add(l->out, about, "Take that ground out of its area, or open a way.",
-                        "%s of group \"%s\" start where no way leads to a goal, all doors open.",
-                        many, group->id);
+        if (group->bar > 0)
+            th_findings_add(
+                l->out, about,
+                "Give them a lift, a ramp, a waiting area or an exit on their level, or "
+                "let them use what they avoid.",
+                "%s of group \"%s\" cannot get out: no way leads to a goal without what "
+                "they avoid, all doors open.",
+                many, group->id);
+        else
+            th_findings_add(
+                l->out, about, "Take that ground out of its area, or open a way.",
+                "%s of group \"%s\" start where no way leads to a goal, all doors open.", many,
+                group->id);
     }
 }
 

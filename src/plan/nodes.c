@@ -67,7 +67,7 @@ float th_least_need(const th_scene *scene, const th_walls *walls) {
     double least = 1e9;
     for (int g = 0; g < scene->group_count; ++g)
         least = fmin(least, th_group_gap(&scene->groups[g], false));
-    for (int size = 0; size + 1 < scene->size_count; ++size)
+    for (int size = 0; size + 1 < scene->size_count - scene->bar_count; ++size)
         if (walls->need > scene->sizes[size]) least = fmax(least, (double)scene->sizes[size]);
     return least < 1e9 ? (float)least : 0.0f;
 }

@@ -22,15 +22,19 @@ TH_BOTH static inline float th_goal_inset(const th_agents *agents, int i) {
 }
 
 // Later zones lie over earlier ones.
-TH_BOTH static inline float th_zone_factor(const th_scene *scene, int level, th_vec2 p,
-                                           th_vec2 direction) {
+TH_BOTH static inline float th_zone_factor(const th_scene *scene, uint32_t group, int level,
+                                           th_vec2 p, th_vec2 direction) {
     for (int z = scene->zone_count - 1; z >= 0; --z) {
         const th_zone *zone = &scene->zones[z];
         const th_box *box = &zone->area.shape.box;
         if (zone->area.level != level || p.x < box->min_x || p.x > box->max_x || p.y < box->min_y ||
             p.y > box->max_y || !th_polygons_contain(&zone->area.shape, p))
             continue;
-        return th_dot(direction, zone->up_direction) >= 0.0f ? zone->up : zone->down;
+        bool up = th_dot(direction, zone->up_direction) >= 0.0f;
+        float factor = up ? zone->up : zone->down;
+        if (zone->up_direction.x == 0.0f && zone->up_direction.y == 0.0f) return factor;
+        const th_group *of = &scene->groups[group];
+        return factor * (up ? of->up : of->down);
     }
     return 1.0f;
 }
@@ -52,16 +56,19 @@ TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int s
     return sized;
 }
 
-// The width that an agent needs to pass, as one of the scene's sizes.
+// The width that an agent needs to pass, or what its group avoids, as one of the scene's sizes.
 TH_BOTH static inline int th_size_of(const th_world *world, int i) {
     const th_scene *scene = world->scene;
+    int widths = scene->size_count - scene->bar_count;
+    int bar = scene->bar_count > 0 ? scene->groups[world->agents.group[i]].bar : 0;
+    if (bar > 0) return widths + bar - 1;
     th_walls walls = th_world_walls(world);
     float clearance = world->groups[world->agents.group[i]].body.gap_clearance;
     float here = th_wall_radius_here(world, &walls, (uint32_t)i);
     bool wedged = here < th_wall_radius(world, (uint32_t)i); // it leaves as it came in
     float need = 2.0f * here + (wedged ? 0.0f : clearance) - TH_FITS;
     int size = 0;
-    while (size < scene->size_count - 1 && need > scene->sizes[size]) ++size;
+    while (size < widths - 1 && need > scene->sizes[size]) ++size;
     return size;
 }
 
@@ -125,7 +132,7 @@ TH_FORMULA int th_plan_walking(const th_planner *planner, int i, bool straight) 
         speed = th_min(speed, way.distance / world->dt);
     }
     if (!planner->bare && planner->scene->zone_count > 0)
-        speed *= th_zone_factor(planner->scene, level, p, way.direction);
+        speed *= th_zone_factor(planner->scene, agents->group[i], level, p, way.direction);
     agents->preferred_x[i] = speed * way.direction.x;
     agents->preferred_y[i] = speed * way.direction.y;
     return way.distance >= TH_UNREACHABLE;

@@ -20,6 +20,9 @@ static bool nothing_but_ground(const th_scene *scene) {
 
 // Has the group people of the size? The smallest size always counts: no other field is made for it.
 static bool has_size(const th_scene *scene, const th_group *group, int size) {
+    int widths = scene->size_count - scene->bar_count;
+    if (size >= widths) return group->bar == 1 + size - widths;
+    if (size > 0 && group->bar > 0) return false;
     return size == 0 || th_group_gap(group, true) > (double)(scene->sizes[size - 1] + TH_FITS);
 }
 

@@ -63,6 +63,8 @@ TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world, i
 // As people of the size take them: narrower gaps than they need are walls, bodies on the move are not.
 TH_BOTH static inline th_walls th_walls_for(const th_scene *scene, th_walls walls, int size) {
     walls.need = scene->sizes[size];
+    int bar = size - (scene->size_count - scene->bar_count);
+    walls.bar = bar >= 0 ? -1.0f - (float)bar : 0.0f;
     walls.parked_only = true;
     return walls;
 }

@@ -262,7 +262,7 @@ double th_scene_widest_with_way(const th_scene *scene, int group) {
     const th_group *of = &scene->groups[group];
     if (!scene->plan->nodes.scene || !th_models(NULL)[of->plan.model]->needs_lattice)
         return HUGE_VAL;
-    for (int size = 1; size < scene->size_count; ++size)
+    for (int size = 1; size < scene->size_count - scene->bar_count && of->bar == 0; ++size)
         if (!has_way(scene, of, size)) return (double)(scene->sizes[size - 1] + TH_FITS);
     return HUGE_VAL;
 }
@@ -274,7 +274,8 @@ double th_scene_share_without_way(const th_scene *scene, int group) {
         !th_models(NULL)[of->plan.model]->needs_lattice)
         return 0.0;
     open_doors doors;
-    if (!doors_open(&doors, scene, 0)) return 0.0;
+    int size = of->bar > 0 ? scene->size_count - scene->bar_count + of->bar - 1 : 0;
+    if (!doors_open(&doors, scene, size)) return 0.0;
     double share = 0.0;
     if (doors.plans->fields[of->route[0]]) {
         th_reach reach = reach_of(&doors, of->route[0]);

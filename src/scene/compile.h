@@ -54,6 +54,7 @@ typedef struct th_compiler {
     int gap_count;
     uint64_t *id_hashes; // of the kind whose ids are being gathered
     int id_hash_capacity;
+    const uint8_t *bars[TH_BAR_MAX]; // of stairs, doors and zones, one after the other: in the set?
     int *exit_of_door;          // by door: the exit that it shuts, -1: none; NULL: no exit shuts
     th_extent *extents;         // by level
     th_extent extent;           // of everything
@@ -127,6 +128,10 @@ int th_target_of(th_compiler *c, const int *goals, int count);
 void th_gather_scripted(th_compiler *c);
 void th_compile_scripted(th_compiler *c);
 void th_compile_walls(th_compiler *c);
+// compile_bars.c: ways that some people never use. First which sets of them there are; then walls for those people.
+void th_gather_bars(th_compiler *c);
+void th_add_bars(th_compiler *c, int level, struct th_wall_builder *builder);
+void th_check_way(th_compiler *c, const char *id); // is there such stairs, door, zone or exit?
 // Sets c->path to a member of a goal.
 void th_at_goal(th_compiler *c, int goal, const char *key);
 // Sets c->path to a member of a door, or of the exit that it shuts.

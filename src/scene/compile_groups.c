@@ -133,6 +133,7 @@ void th_gather_groups(th_compiler *c) {
         gather_group(c, i);
         c->scene->group_count = i + 1;
     }
+    if (c->result == TH_OK) th_gather_bars(c);
 }
 
 // The range of a property; distributions are cut there too.
@@ -141,10 +142,10 @@ typedef struct property {
     double low, high;
 } property;
 
-static th_distribution compile_distribution(th_compiler *c, int group, const property *p,
-                                            const th_distribution *def) {
+static th_distribution compile_distribution(th_compiler *c, const char *list, int index,
+                                            const property *p, const th_distribution *def) {
     th_distribution d = *def;
-    th_at(c, "groups[%d].%s", group, p->name);
+    th_at(c, "%s[%d].%s", list, index, p->name);
     if ((unsigned)d.kind > TH_DISTRIBUTION_WEIBULL)
         th_bad(c, "there is no distribution of kind %d", (int)d.kind);
     if (d.kind == TH_DISTRIBUTION_CONSTANT) {
@@ -182,20 +183,50 @@ static th_distribution compile_distribution(th_compiler *c, int group, const pro
     return d;
 }
 
+static const property radius_range = {"radius", "m", 0.05, 2.0},
+                      speed_range = {"speed", "m/s", 0.0, 10.0},
+                      premovement_range = {"premovement", "s", 0.0, 1e6},
+                      mass_range = {"mass", "kg", 1.0, 1000.0};
+
+static void check_stairs_factors(th_compiler *c, const char *list, int index, double up,
+                                 double down) {
+    th_at(c, "%s[%d].up", list, index);
+    th_check_above(c, "up", up, 0.0, 2.0, "");
+    th_at(c, "%s[%d].down", list, index);
+    th_check_above(c, "down", down, 0.0, 2.0, "");
+}
+
 static void compile_properties(th_compiler *c, int i) {
-    static const property radius = {"radius", "m", 0.05, 2.0}, speed = {"speed", "m/s", 0.0, 10.0},
-                          premovement = {"premovement", "s", 0.0, 1e6},
-                          mass = {"mass", "kg", 1.0, 1000.0};
     const th_group_def *def = &c->def->groups[i];
     th_group *group = &c->list.groups[i];
-    group->radius = compile_distribution(c, i, &radius, &def->radius);
-    group->speed = compile_distribution(c, i, &speed, &def->speed);
-    group->premovement = compile_distribution(c, i, &premovement, &def->premovement);
-    group->mass = compile_distribution(c, i, &mass, &def->mass);
+    group->radius = compile_distribution(c, "groups", i, &radius_range, &def->radius);
+    group->speed = compile_distribution(c, "groups", i, &speed_range, &def->speed);
+    group->premovement =
+        compile_distribution(c, "groups", i, &premovement_range, &def->premovement);
+    group->mass = compile_distribution(c, "groups", i, &mass_range, &def->mass);
+    check_stairs_factors(c, "groups", i, def->up, def->down);
+    th_stairs_def usual = th_stairs_def_default();
+    group->up = (float)(def->up / usual.up);
+    group->down = (float)(def->down / usual.down);
     th_at(c, "groups[%d].rigid", i);
     if ((unsigned)def->rigid > TH_RIGID_NEVER)
         th_bad(c, "there is no kind of rigid body %d", (int)def->rigid);
     group->rigid = def->rigid;
+}
+
+// Of `people`, how many this part of a group is expected to have; those of all parts add up.
+static int64_t share_of(const th_part *part, int64_t people) {
+    double begin = floor(part->begin * (double)people + 0.5);
+    double end = floor(part->end * (double)people + 0.5);
+    return (int64_t)end - (int64_t)begin;
+}
+
+static void compile_part(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    th_part *part = &c->list.groups[i].part;
+    *part = def->part;
+    if (part->count == 0) *part = (th_part){NULL, i, 0, 1, 0.0, 1.0};
+    if (part->profile) part->profile = th_copy_string(c, part->profile);
 }
 
 static void compile_people(th_compiler *c, int i) {
@@ -211,7 +242,7 @@ static void compile_people(th_compiler *c, int i) {
         memcpy(arrivals, def->arrivals, (size_t)def->arrival_count * sizeof *arrivals);
     group->arrivals = arrivals;
     group->arrival_count = def->arrival_count;
-    if (def->count > 0) group->count = def->count;
+    if (def->count > 0) group->count = share_of(&group->part, def->count);
     if (def->density > 0.0) {
         const GEOSGeometry *ground = c->walkable[group->level];
         const GEOSGeometry *area = th_shape_geometry(c, &def->area);
@@ -222,12 +253,14 @@ static void compile_people(th_compiler *c, int i) {
         if (people > PEOPLE_LIMIT)
             th_bad(c, "%g people on %g m2 are too many", people, size);
         else
-            group->count = (int64_t)people;
+            group->count = share_of(&group->part, (int64_t)people);
     }
-    int count = c->position_counts[i];
-    if (count == 0) return;
-    th_vec2 *positions = th_take(c, (size_t)count, sizeof *positions);
-    for (int k = 0; positions && k < count; ++k) positions[k] = th_relative(c, c->positions[i][k]);
+    if (c->position_counts[i] == 0) return;
+    int count = (int)share_of(&group->part, c->position_counts[i]);
+    int first = (int)floor(group->part.begin * c->position_counts[i] + 0.5);
+    th_vec2 *positions = th_take(c, (size_t)count + 1, sizeof *positions);
+    for (int k = 0; positions && k < count; ++k)
+        positions[k] = th_relative(c, c->positions[i][first + k]);
     group->positions = positions;
     group->count = count;
 }
@@ -249,11 +282,21 @@ int th_goal_index(th_compiler *c, const char *id) {
     return 0;
 }
 
-// Ascending, without repeats, so that equal sets are equal arrays.
-static int sorted_goals(th_compiler *c, const th_route_step *step, int *goals) {
+static bool is_avoided(const th_group_def *group, const char *id) {
+    for (int k = 0; k < group->avoid_count; ++k)
+        if (strcmp(group->avoid[k], id) == 0) return true;
+    return false;
+}
+
+// Ascending, without repeats, so that equal sets are equal arrays. Without exits that the group avoids.
+static int sorted_goals(th_compiler *c, const th_group_def *group, const th_route_step *step,
+                        int *goals) {
     int count = 0;
     for (int k = 0; k < step->goal_count && c->result == TH_OK; ++k) {
         int goal = th_goal_index(c, step->goals[k]), at = count;
+        if (c->result == TH_OK && c->scene->goals[goal].kind == TH_GOAL_EXIT &&
+            is_avoided(group, step->goals[k]))
+            continue;
         while (at > 0 && goals[at - 1] > goal) --at;
         if (at > 0 && goals[at - 1] == goal) continue;
         memmove(goals + at + 1, goals + at, (size_t)(count - at) * sizeof *goals);
@@ -313,11 +356,15 @@ static void compile_route(th_compiler *c, int i) {
         if (def->route[k].goal_count < 1) th_bad(c, "a leg of a route needs at least one goal");
         int *goals = th_take(c, (size_t)def->route[k].goal_count + 1, sizeof *goals);
         if (!goals) return;
-        int count = sorted_goals(c, &def->route[k], goals);
+        int count = sorted_goals(c, def, &def->route[k], goals);
+        if (count == 0)
+            th_bad(c, "the group \"%.60s\" avoids all goals of this leg; leave it another exit",
+                   c->scene->groups[i].id);
         if (c->result == TH_OK) route[k] = th_target_of(c, goals, count);
     }
     const th_route_step *first = def->route_count > 0 ? &def->route[0] : NULL;
-    bool named = c->result == TH_OK && first && first->goal_count > 0;
+    bool named =
+        c->result == TH_OK && first && first->goal_count > 0 && !is_avoided(def, first->goals[0]);
     c->list.groups[i].entrance = named ? th_goal_index(c, first->goals[0]) : -1;
     c->list.groups[i].route = route;
     c->list.groups[i].route_count = def->route_count;
@@ -376,6 +423,8 @@ static bool leads_to_own_goals(const th_model *model) {
     return model->stage == TH_STAGE_PLAN && model->own_goals;
 }
 
+static bool tells_apart(const th_model *model) { return model->tells_apart; }
+
 static bool knows_leaders(const th_model *model) {
     return (model->decides & TH_DECIDES_COMPANY) != 0;
 }
@@ -408,6 +457,16 @@ static void compile_models(th_compiler *c, int i) {
     if (own_goals && !plan->own_goals)
         th_bad(c, "the plan \"%s\" follows a route; with own goals use %s", plan->name,
                list_models(leads_to_own_goals, leading, sizeof leading));
+    th_at(c, "groups[%d].avoid", i);
+    if (group->bar > 0 &&
+        (!plan->tells_apart || own_goals || (group->decides & TH_DECIDES_AIM) != 0))
+        th_bad(c,
+               "%s leads all people the same ways and would ignore \"avoid\"; use a \"plan\" that "
+               "tells them apart: %s",
+               own_goals                                ? "an own goal"
+               : (group->decides & TH_DECIDES_AIM) != 0 ? "this behaviour"
+                                                        : "this plan",
+               list_models(tells_apart, leading, sizeof leading));
     th_at(c, "groups[%d].own_goal", i);
     if (def->own_goal != TH_OWN_GOAL_NONE && def->route_count)
         th_bad(c, "a group has either a route or own goals");
@@ -464,11 +523,43 @@ static void count_targets(th_compiler *c) {
     c->scene->targets = c->list.targets = th_take(c, most, sizeof *c->scene->targets);
 }
 
+// ---- profiles, whether a group has them or not
+
+static void check_profile(th_compiler *c, int k) {
+    const th_profile_def *profile = &c->def->profiles[k];
+    th_error local = {0}, *error = c->error ? c->error : &local;
+    th_at(c, "profiles[%d].id", k);
+    if (!profile->id || !*profile->id || strlen(profile->id) > 100)
+        th_bad(c, "a profile needs an id of 1 to 100 characters");
+    for (int j = 0; j < k && c->result == TH_OK; ++j)
+        if (strcmp(c->def->profiles[j].id, profile->id) == 0)
+            th_bad(c, "the id \"%.60s\" is taken by an earlier profile; ids are unique",
+                   profile->id);
+    if (c->result != TH_OK) return;
+    th_profile_def whole;
+    c->result = th_profile_whole(c->def, profile->id, c->path, &whole, error);
+    if (profile->has_radius)
+        compile_distribution(c, "profiles", k, &radius_range, &profile->radius);
+    if (profile->has_speed) compile_distribution(c, "profiles", k, &speed_range, &profile->speed);
+    if (profile->has_premovement)
+        compile_distribution(c, "profiles", k, &premovement_range, &profile->premovement);
+    if (profile->has_mass) compile_distribution(c, "profiles", k, &mass_range, &profile->mass);
+    check_stairs_factors(c, "profiles", k, profile->up == 0.0 ? 1.0 : profile->up,
+                         profile->down == 0.0 ? 1.0 : profile->down);
+    th_model_choice ignored;
+    const char *path = th_at(c, "profiles[%d].move", k);
+    if (profile->move.name) choose(c, TH_STAGE_MOVE, &profile->move, path, &ignored);
+    th_at(c, "profiles[%d].avoid", k);
+    for (int a = 0; a < profile->avoid_count; ++a) th_check_way(c, profile->avoid[a]);
+}
+
 void th_compile_groups(th_compiler *c) {
+    for (int k = 0; k < c->def->profile_count && c->result == TH_OK; ++k) check_profile(c, k);
     count_targets(c);
     for (int i = 0; i < c->def->group_count && c->result == TH_OK; ++i) {
         const th_group_def *def = &c->def->groups[i];
         th_group *group = &c->list.groups[i];
+        compile_part(c, i);
         compile_people(c, i);
         compile_properties(c, i);
         if (c->result == TH_OK) compile_models(c, i);

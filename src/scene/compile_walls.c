@@ -312,6 +312,7 @@ void th_compile_walls(th_compiler *c) {
             if (!th_wall_builder_add_door(&builder, line, i)) th_no_memory(c);
         }
         add_narrow_gaps(c, level, &builder);
+        th_add_bars(c, level, &builder);
         c->list.levels[level].wall_end = builder.count;
         if (c->result == TH_OK) set_box(c, level, builder.walls);
     }

@@ -137,6 +137,10 @@ static void read_group(th_decoder *decoder, json_t *value, void *item) {
     th_decode_group(decoder, value, item);
 }
 
+static void read_profile(th_decoder *decoder, json_t *value, void *item) {
+    th_decode_profile(decoder, value, item);
+}
+
 static void read_keyframe(th_decoder *decoder, json_t *value, void *item) {
     th_keyframe *frame = item;
     if (json_is_array(value) && json_array_size(value) == 3) {
@@ -320,6 +324,9 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
     th_group_def *groups = th_read_array(&decoder, root, "groups", sizeof(th_group_def), read_group,
                                          &def->group_count);
     def->groups = groups;
+    def->profiles = th_read_array(&decoder, root, "profiles", sizeof(th_profile_def), read_profile,
+                                  &def->profile_count);
+    th_check_shadowed(&decoder, root, def);
     def->scripted = th_read_array(&decoder, root, "scripted", sizeof(th_scripted_def),
                                   read_scripted, &def->scripted_count);
     read_measure(&decoder, root, def);

@@ -97,6 +97,9 @@ void *th_read_array(th_decoder *decoder, json_t *object, const char *key, size_t
                     th_read_fn *read, int *count);
 
 void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group);
+void th_decode_profile(th_decoder *decoder, json_t *value, th_profile_def *profile);
+// Refuses values of groups that all of their profiles replace.
+void th_check_shadowed(th_decoder *decoder, json_t *root, const th_scene_def *def);
 
 // ---- scene data that models declare (th_section_info, throng/model.h): sections.c
 void th_decode_sections(th_decoder *decoder, json_t *root, th_scene_def *def);

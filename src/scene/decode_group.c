@@ -1,6 +1,8 @@
 // Groups: numbers of people, times, routes and models. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
 #include "registry/models.h"
 #include "scene/decode.h"
+#include "scene/scene.h"
 #include <string.h>
 
 static void read_arrival(th_decoder *decoder, json_t *value, void *item) {
@@ -163,6 +165,127 @@ static void read_behaviours(th_decoder *decoder, json_t *object, th_group_def *g
     th_leave(decoder, place);
 }
 
+// ---- kinds of people
+
+static const char *const *read_ids(th_decoder *decoder, json_t *object, const char *key,
+                                   int *count) {
+    json_t *found = json_object_get(object, key);
+    *count = 0;
+    if (!found || decoder->result != TH_OK) return NULL;
+    th_place place = th_enter_key(decoder, key);
+    if (!json_is_array(found)) th_expected(decoder, found, "a list of ids");
+    size_t size = json_array_size(found);
+    const char **ids = th_decoder_alloc(decoder, size + 1, sizeof *ids);
+    for (size_t k = 0; ids && k < size && decoder->result == TH_OK; ++k)
+        ids[k] = th_decode_string(decoder, json_array_get(found, k), "an id");
+    if (decoder->result == TH_OK) *count = (int)size;
+    th_leave(decoder, place);
+    return ids;
+}
+
+// "adult", or {"adult": 0.9, "wheelchair": 0.1}.
+static void read_shares(th_decoder *decoder, json_t *object, th_group_def *group) {
+    json_t *found = json_object_get(object, "profiles");
+    if (!found || decoder->result != TH_OK) return;
+    th_place place = th_enter_key(decoder, "profiles");
+    size_t size = json_is_string(found) ? 1 : json_object_size(found);
+    if (size == 0) th_expected(decoder, found, "the id of a profile or {\"id\": share, ...}");
+    th_share_def *shares = th_decoder_alloc(decoder, size + 1, sizeof *shares);
+    const char *key;
+    json_t *value;
+    if (shares && json_is_string(found)) {
+        shares[group->share_count++] = (th_share_def){json_string_value(found), 1.0};
+    } else if (shares) {
+        json_object_foreach(found, key, value) {
+            th_place inner = th_enter_key(decoder, key);
+            shares[group->share_count++] = (th_share_def){key, th_decode_number(decoder, value)};
+            th_leave(decoder, inner);
+        }
+    }
+    group->shares = shares;
+    th_leave(decoder, place);
+}
+
+// Those of profiles that stand for values of groups.
+static const char *const shared_keys[] = {"radius", "speed", "premovement", "mass",
+                                          "rigid",  "up",    "down",        "move"};
+enum { SHARED_KEYS = sizeof shared_keys / sizeof *shared_keys };
+
+static bool replaces(const th_profile_def *profile, int key) {
+    const bool given[SHARED_KEYS] = {
+        profile->has_radius, profile->has_speed, profile->has_premovement, profile->has_mass,
+        profile->has_rigid,  profile->up > 0.0,  profile->down > 0.0,      profile->move.name};
+    return given[key];
+}
+
+static void check_shadowed_group(th_decoder *decoder, const json_t *value, const th_scene_def *def,
+                                 const th_group_def *group) {
+    for (int key = 0; key < SHARED_KEYS && decoder->result == TH_OK; ++key) {
+        const json_t *found = json_object_get(value, shared_keys[key]);
+        bool all = found != NULL;
+        for (int k = 0; k < group->share_count && all; ++k) {
+            th_profile_def profile;
+            th_error ignored = {0};
+            th_result result =
+                th_profile_whole(def, group->shares[k].profile, decoder->path, &profile, &ignored);
+            all = result == TH_OK && replaces(&profile, key);
+        }
+        if (!all) continue;
+        th_place place = th_enter_key(decoder, shared_keys[key]);
+        decoder->result =
+            th_fail(decoder->error, TH_BAD_SCENE, decoder->path,
+                    "%s has no effect: every profile of the group gives its own; take "
+                    "it away, or define profiles without it",
+                    shared_keys[key]);
+        th_leave(decoder, place);
+    }
+}
+
+void th_check_shadowed(th_decoder *decoder, json_t *root, const th_scene_def *def) {
+    json_t *list = json_object_get(root, "groups");
+    th_place place = th_enter_key(decoder, "groups");
+    for (int g = 0; g < def->group_count && decoder->result == TH_OK; ++g) {
+        if (def->groups[g].share_count == 0) continue;
+        th_place inner = th_enter_index(decoder, (size_t)g);
+        check_shadowed_group(decoder, json_array_get(list, (size_t)g), def, &def->groups[g]);
+        th_leave(decoder, inner);
+    }
+    th_leave(decoder, place);
+}
+
+void th_decode_profile(th_decoder *decoder, json_t *value, th_profile_def *profile) {
+    *profile = th_profile_def_default();
+    if (!TH_CHECK_KEYS(decoder, value, "id", "like", "radius", "speed", "premovement", "mass",
+                       "rigid", "up", "down", "move", "avoid"))
+        return;
+    th_group_def like_group = th_group_def_default();
+    th_read_string(decoder, value, "id", &profile->id);
+    th_read_string(decoder, value, "like", &profile->like);
+    th_read_distribution(decoder, value, "radius", &profile->radius);
+    th_read_distribution(decoder, value, "speed", &profile->speed);
+    th_read_distribution(decoder, value, "premovement", &profile->premovement);
+    th_read_distribution(decoder, value, "mass", &profile->mass);
+    th_read_number(decoder, value, "up", &profile->up);
+    th_read_number(decoder, value, "down", &profile->down);
+    for (int k = 0; k < 2; ++k) {
+        const char *key = k == 0 ? "up" : "down";
+        const double factor = k == 0 ? profile->up : profile->down;
+        th_place place = th_enter_key(decoder, key);
+        if (json_object_get(value, key) && !(factor > 0.0))
+            th_expected(decoder, json_object_get(value, key), "a factor above 0");
+        th_leave(decoder, place);
+    }
+    read_rigid(decoder, value, &like_group);
+    profile->rigid = like_group.rigid;
+    profile->has_radius = json_object_get(value, "radius") != NULL;
+    profile->has_speed = json_object_get(value, "speed") != NULL;
+    profile->has_premovement = json_object_get(value, "premovement") != NULL;
+    profile->has_mass = json_object_get(value, "mass") != NULL;
+    profile->has_rigid = json_object_get(value, "rigid") != NULL;
+    read_model(decoder, value, "move", &profile->move);
+    profile->avoid = read_ids(decoder, value, "avoid", &profile->avoid_count);
+}
+
 // Those of the engine and those of models' sections.
 static bool check_group_keys(th_decoder *decoder, json_t *value) {
     int own;
@@ -206,4 +329,8 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     read_model(decoder, value, "filter", &group->filter);
     read_model(decoder, value, "move", &group->move);
     th_read_string(decoder, value, "leader", &group->leader);
+    th_read_number(decoder, value, "up", &group->up);
+    th_read_number(decoder, value, "down", &group->down);
+    group->avoid = read_ids(decoder, value, "avoid", &group->avoid_count);
+    read_shares(decoder, value, group);
 }

@@ -42,7 +42,13 @@ th_group_def th_group_def_default(void) {
     group.radius.a = 0.2;
     group.speed = (th_distribution){TH_DISTRIBUTION_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
     group.mass.a = 80.0;                                                           // Helbing 2000
+    group.up = th_stairs_def_default().up;
+    group.down = th_stairs_def_default().down;
     return group;
+}
+
+th_profile_def th_profile_def_default(void) {
+    return (th_profile_def){.cookie = TH_ELEMENT_COOKIE};
 }
 
 th_scripted_def th_scripted_def_default(void) {

@@ -37,7 +37,11 @@ void th_scene_locate(const th_scene *scene, th_error *error) {
 #ifdef TH_COMPILED_ONLY
     (void)scene, (void)error;
 #else
-    if (scene) th_source_map_locate(scene->source_map, error);
+    if (!scene) return;
+    if (scene->group_count > 0)
+        th_profiles_locate(error, &scene->groups[0].part, sizeof *scene->groups,
+                           scene->group_count);
+    th_source_map_locate(scene->source_map, error);
 #endif
 }
 

@@ -113,6 +113,15 @@ TH_BOTH static inline bool th_is_rigid_body(th_rigid rigid, float radius) {
 th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
                            th_scene **scene, th_error *error);
 
+// profiles.c: the definition with a group for each kind of people of groups that have several. The arena holds what is new.
+th_result th_profiles_expand(const th_scene_def *def, struct th_arena *arena,
+                             th_scene_def *expanded, th_error *error);
+// A profile of the scene or a built-in one by id, with the values of the one that it is like. `path`: who asks.
+th_result th_profile_whole(const th_scene_def *def, const char *id, const char *path,
+                           th_profile_def *whole, th_error *error);
+// "groups[k]" in an error counts parts; afterwards it counts the definition's groups. `first`: the part of the first group.
+void th_profiles_locate(th_error *error, const th_part *first, size_t stride, int count);
+
 // scene.c: one without lists; NULL: no memory.
 th_scene *th_scene_empty(const th_memory *memory);
 // Frees a compiled scene's arena and source map (its owner frees plan and the rest first).

@@ -180,13 +180,27 @@ size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
     return at_key && last_is_key ? key : best;
 }
 
+// How many characters of the path are what the override's path says, where * is any number; 0: it is another place.
+static size_t length_of_match(const char *path, const char *pattern) {
+    const char *at = path;
+    for (; *pattern; ++pattern) {
+        if (*pattern != '*') {
+            if (*at++ != *pattern) return 0;
+            continue;
+        }
+        if (*at < '0' || *at > '9') return 0;
+        while (*at >= '0' && *at <= '9') ++at;
+    }
+    return (size_t)(at - path);
+}
+
 static const th_source_override *override_of(const th_source_map *map, const char *path) {
     for (int i = map->override_count - 1; i >= 0; --i) {
         const th_source_override *override = &map->overrides[i];
-        size_t length = strlen(override->path);
-        bool below = strncmp(path, override->path, length) == 0 &&
-                     (path[length] == '\0' || path[length] == '.' || path[length] == '[');
-        if (length && below) return override;
+        size_t length = length_of_match(path, override->path);
+        bool below =
+            length > 0 && (path[length] == '\0' || path[length] == '.' || path[length] == '[');
+        if (below) return override;
     }
     return NULL;
 }
@@ -299,7 +313,7 @@ const char *th_json_found(const json_t *value, char *text, size_t size) {
 
 // Overrides: "groups[0].count=400", "groups.0.count=400", "groups.visitors.count=400". The path walks
 // the tree of the file; a member that the file leaves out may be set (the decoder then checks its name),
-// an element of an array must be there. "doors.main.width=1.2" gives a line of that length about its
+// an element of an array must be there; "groups.*.count=400" sets it in all of them. "doors.main.width=1.2" gives a line of that length about its
 // own middle, so that a sweep can vary a width.
 
 enum { WORD = 64, DEPTH = 32 };
@@ -486,7 +500,33 @@ static json_t *value_of(const char *text) {
     return value ? value : json_string(text);
 }
 
-static th_result apply(json_t *root, const char *text, th_source_override *noted, th_error *error) {
+static th_result apply(json_t *root, th_source_map *map, const char *text,
+                       th_source_override *noted, th_error *error);
+
+// "groups.*.plan=...": the same for each element of the list to which the walk has come. `star`: in the text.
+static th_result apply_to_each(json_t *root, th_source_map *map, const walk *w, const char *star,
+                               th_source_override *noted) {
+    size_t count = json_array_size(w->node), room = strlen(w->text) + 24;
+    if (!json_is_array(w->node) || count == 0)
+        return th_fail(w->error, TH_BAD_SCENE, w->path,
+                       "the override %.100s has a * where the scene has no list with elements",
+                       w->text);
+    char *one = th_arena_alloc(&map->arena, room, 1);
+    if (!one) return th_fail(w->error, TH_NO_MEMORY, w->path, "no memory for an override");
+    for (size_t i = 0; i < count; ++i) {
+        snprintf(one, room, "%.*s%zu%s", (int)(star - w->text), w->text, i, star + 1);
+        th_result result = apply(root, map, one, noted, w->error);
+        if (result != TH_OK) return result;
+    }
+    const char *rest = strchr(noted->path + strlen(w->path), ']');
+    char path[sizeof noted->path];
+    snprintf(path, sizeof path, "%.90s[*%.60s", w->path, rest ? rest : "]");
+    memcpy(noted->path, path, sizeof path);
+    return TH_OK;
+}
+
+static th_result apply(json_t *root, th_source_map *map, const char *text,
+                       th_source_override *noted, th_error *error) {
     walk w = {text, root, "", error};
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
@@ -501,7 +541,13 @@ static th_result apply(json_t *root, const char *text, th_source_override *noted
     char word[WORD];
     int depth = 0;
     do {
-        if (!next_word(&at, equals, depth == 0, word) || ++depth > DEPTH)
+        const char *before = at;
+        bool good = next_word(&at, equals, depth == 0, word);
+        if (good && depth > 0 && strcmp(word, "*") == 0) {
+            json_decref(value);
+            return apply_to_each(root, map, &w, strchr(before, '*'), noted);
+        }
+        if (!good || ++depth > DEPTH)
             result = th_fail(error, TH_BAD_SCENE, w.path,
                              "the path of the override \"%.100s\" is not understood; "
                              "e.g. groups[0].count=400",
@@ -518,7 +564,7 @@ th_result th_json_override(json_t *root, th_source_map *map, const char *const *
                            int count, th_error *error) {
     for (int i = 0; i < count; ++i) {
         th_source_override *noted = &map->overrides[map->override_count];
-        th_result result = apply(root, overrides[i], noted, error);
+        th_result result = apply(root, map, overrides[i], noted, error);
         if (result != TH_OK) return result;
         noted->text = th_arena_string(&map->arena, overrides[i]);
         if (!noted->text) return th_fail(error, TH_NO_MEMORY, "", "no memory for an override");

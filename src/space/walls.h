@@ -53,6 +53,7 @@ typedef struct th_walls {
     const th_body *bodies;
     int body_count;
     bool parked_only; // bodies that move do not count: planners do not see them
+    float bar;        // gaps that are this, below 0, count as walls; 0: none do
 } th_walls;
 
 // The walls of a scene without live walls.
@@ -65,13 +66,16 @@ TH_BOTH static inline th_walls th_walls_of(const th_scene *scene, const uint8_t 
                       0.0f,
                       NULL,
                       0,
-                      false};
+                      false,
+                      0.0f};
     return walls;
 }
 
 TH_BOTH static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
-    return wall->length > 0.0f && (wall->door < 0 || wall->gap < walls->need ||
-                                   (wall->door != TH_NARROW_GAP && walls->door_closed[wall->door]));
+    if (!(wall->length > 0.0f)) return false;
+    if (wall->gap < 0.0f) return wall->gap == walls->bar;
+    return wall->door < 0 || wall->gap < walls->need ||
+           (wall->door != TH_NARROW_GAP && walls->door_closed[wall->door]);
 }
 
 // May the body's edges lie within `range` of p?

@@ -219,9 +219,16 @@ TH_BOTH static inline float th_wall_radius_here(const th_world *world, const th_
 }
 
 TH_BOTH static inline th_walls th_world_walls(const th_world *world) {
-    th_walls walls = {world->walls,       world->scene->wall_count, world->wall_count,
-                      world->door_closed, world->scene->wall_grids, 0.0f,
-                      world->bodies,      world->body_count,        false};
+    th_walls walls = {world->walls,
+                      world->scene->wall_count,
+                      world->wall_count,
+                      world->door_closed,
+                      world->scene->wall_grids,
+                      0.0f,
+                      world->bodies,
+                      world->body_count,
+                      false,
+                      0.0f};
     return walls;
 }
 TH_BOTH static inline th_vec2 th_position(const th_agents *agents, uint32_t i) {

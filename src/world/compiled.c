@@ -20,7 +20,7 @@
 #include <string.h>
 
 // To be raised with every change of what follows, also with a new member of a struct.
-enum { COMPILED_VERSION = 1 };
+enum { COMPILED_VERSION = 2 };
 static const char magic[8] = {'t', 'h', 's', 'c', 'e', 'n', 'e', '\n'};
 enum { HEAD = 8 + 4 + 8 + 8 }; // magic, version, bytes that follow, their check sum
 
@@ -239,7 +239,8 @@ static void check_wall(coder *c, int w) {
     need(c, walls[wall->next].level == wall->level && walls[wall->prev].level == wall->level &&
                 walls[wall->next].prev == w && walls[wall->prev].next == w); // closed chains
     bool door = wall->door < c->scene->door_count || wall->door == TH_NARROW_GAP;
-    need(c, wall->door >= -1 && door && wall->gap >= 0.0f);
+    bool bar = wall->door == TH_NARROW_GAP && wall->gap >= -(float)TH_BAR_MAX;
+    need(c, wall->door >= -1 && door && (wall->gap >= 0.0f || bar));
 }
 
 static void code_walls(coder *c) {
@@ -257,7 +258,7 @@ static void code_walls(coder *c) {
         code_flag(c, &wall->a_convex);
         code_level(c, &wall->level);
         code_int(c, &wall->door, -1, TH_NARROW_GAP);
-        code_float(c, &wall->gap, 0.0f, INFINITY);
+        code_float(c, &wall->gap, -(float)TH_BAR_MAX, INFINITY);
         length += (double)wall->length;
     }
     need(c, length <= 3e6); // [m] as the compiler allows
@@ -656,6 +657,36 @@ static void check_detours(coder *c, const th_group *group) {
     }
 }
 
+static void code_part(coder *c, th_group *group) {
+    th_part *part = &group->part;
+    const char *profile = part->profile ? part->profile : "";
+    code_text(c, &profile, ID_MOST);
+    part->profile = profile && *profile ? profile : NULL;
+    code_int(c, &part->place, 0, 20000);
+    code_int(c, &part->count, 1, 20000);
+    code_int(c, &part->index, 0, part->count - 1);
+    code_double(c, &part->begin, 0.0, 1.0);
+    code_double(c, &part->end, part->begin, 1.0);
+    code_float(c, &group->up, 1e-9f, 4.0f);
+    code_float(c, &group->down, 1e-9f, 4.0f);
+    code_int(c, &group->bar, 0, TH_BAR_MAX);
+}
+
+// The parts of a group stand next to each other, and in their order.
+static void check_parts(coder *c) {
+    const th_scene *scene = c->scene;
+    for (int g = 0; g < scene->group_count && !failed(c); ++g) {
+        const th_part *part = &scene->groups[g].part;
+        int left = part->count - 1 - part->index;
+        need(c, left < scene->group_count - g && (part->index > 0 ? g > 0 : true));
+        const th_part *before = part->index > 0 && g > 0 ? &scene->groups[g - 1].part : NULL;
+        need(c, part->index == 0 || (before && before->index == part->index - 1 &&
+                                     before->count == part->count && before->end == part->begin));
+        need(c, left == 0 || scene->groups[g + 1].part.index == part->index + 1);
+        need(c, !(left == 0) || part->end == 1.0);
+    }
+}
+
 static void code_group(coder *c, th_group *group) {
     int rigid = (int)group->rigid;
     code_text(c, &group->id, ID_MOST);
@@ -674,6 +705,7 @@ static void code_group(coder *c, th_group *group) {
     code_model(c, TH_STAGE_MOVE, &group->move);
     code_way(c, group);
     code_int(c, &group->leader, -1, c->scene->group_count - 1);
+    code_part(c, group);
     if (!c->reading || failed(c)) return;
     need(c, group->own_goal == TH_OWN_GOAL_NONE || th_models(NULL)[group->plan.model]->own_goals);
     need(c, group->area.level == group->level);
@@ -699,6 +731,7 @@ static void code_groups(coder *c) {
     th_group *groups = LIST(c, scene->groups, &scene->group_count, 200, 20000);
     for (int g = 0; g < scene->group_count && !failed(c); ++g) code_group(c, &groups[g]);
     if (c->reading && !failed(c)) check_leaders(c);
+    if (c->reading && !failed(c)) check_parts(c);
 }
 
 // ---- the rest
@@ -751,9 +784,13 @@ static void code_gaps(coder *c) {
         code_int(c, &narrow[k].door, -1, scene->door_count - 1);
     }
     code_int(c, &scene->size_count, 1, TH_SIZE_MAX);
+    code_int(c, &scene->bar_count, 0, TH_BAR_MAX);
+    need(c, scene->bar_count < scene->size_count);
+    for (int g = 0; g < scene->group_count; ++g) need(c, scene->groups[g].bar <= scene->bar_count);
     for (int k = 0; k < TH_SIZE_MAX && !failed(c); ++k) {
         code_float(c, &scene->sizes[k], 0.0f, 1e3f);
-        need(c, k == 0 || k >= scene->size_count || scene->sizes[k] >= scene->sizes[k - 1]);
+        need(c, k == 0 || k >= scene->size_count - scene->bar_count ||
+                    scene->sizes[k] >= scene->sizes[k - 1]);
     }
 }
 

@@ -78,6 +78,18 @@ static int by_need(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+// One more size for each set of ways that groups never use, as wide as the widest of these groups' people.
+static void tell_bars_apart(th_scene *scene) {
+    int widths = scene->size_count;
+    for (int k = 0; k < scene->bar_count; ++k) {
+        float need = 0.0f;
+        for (int g = 0; widths > 1 && g < scene->group_count; ++g)
+            if (scene->groups[g].bar == k + 1)
+                need = fmaxf(need, (float)th_group_gap(&scene->groups[g], true) - TH_FITS);
+        scene->sizes[scene->size_count++] = need;
+    }
+}
+
 // One size below every different width of the gaps, and one for the largest people. Of too many widths the narrowest
 // count by themselves: people that fit through some of the others only go around.
 static bool tell_sizes_apart(th_scene *scene, float most, th_arena *work) {
@@ -86,10 +98,11 @@ static bool tell_sizes_apart(th_scene *scene, float most, th_arena *work) {
     for (int k = 0; k < scene->narrow_gap_count; ++k) widths[k] = scene->narrow_gaps[k].width;
     qsort(widths, (size_t)scene->narrow_gap_count, sizeof *widths, by_need);
     scene->size_count = 0;
-    for (int k = 0; k < scene->narrow_gap_count && scene->size_count < TH_SIZE_MAX - 1; ++k)
+    for (int k = 0; k < scene->narrow_gap_count && scene->size_count < TH_WIDTH_MAX - 1; ++k)
         if (k == 0 || widths[k] > widths[k - 1] + TH_FITS)
             scene->sizes[scene->size_count++] = widths[k];
     scene->sizes[scene->size_count++] = most;
+    tell_bars_apart(scene);
     return true;
 }
 
@@ -122,6 +135,7 @@ static int closed_first(th_narrow_gap *gaps, int count, float least) {
 static th_result close_gaps(const th_scene_def *def, th_scene **scene, th_error *error) {
     float least = needed(*scene, false), most = needed(*scene, true);
     (*scene)->size_count = 1;
+    tell_bars_apart(*scene);
     if (!(most > 0.0f) || def->level_count == 0) return TH_OK;
     th_arena work = {.memory = (*scene)->arena->memory};
     th_narrow_gap *gaps = th_arena_alloc(&work, GAPS_MOST, sizeof *gaps);
@@ -152,9 +166,16 @@ th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *err
     assert(out);
     *out = NULL;
     th_scene *scene = NULL;
-    th_result result = compile(def, NULL, 0, &scene, error);
-    if (result == TH_OK) result = close_gaps(def, &scene, error);
+    th_arena work = {.memory = th_memory_of(&def->allocator)};
+    th_scene_def all;
+    th_result result = th_profiles_expand(def, &work, &all, error);
+    bool whole = result == TH_OK && all.groups != def->groups;
+    if (result == TH_OK) result = compile(&all, NULL, 0, &scene, error);
+    if (result == TH_OK) result = close_gaps(&all, &scene, error);
     if (result == TH_OK) result = th_plan_prepare(scene, error);
+    if (result != TH_OK && whole)
+        th_profiles_locate(error, &all.groups[0].part, sizeof *all.groups, all.group_count);
+    th_arena_release(&work);
     if (result != TH_OK) {
         th_scene_destroy(scene);
         return result;

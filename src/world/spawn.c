@@ -53,28 +53,49 @@ th_result th_spawn_check(const th_scene *scene, th_error *error) {
     return TH_OK;
 }
 
+// People of all parts of the group.
+static int64_t people_of(const th_scene *scene, int first) {
+    int64_t people = 0;
+    for (int k = 0; k < scene->groups[first].part.count; ++k)
+        people += scene->groups[first + k].count;
+    return people;
+}
+
+// Given positions of all parts, one part after the other.
+static void take_positions(const th_scene *scene, int first, th_vec2 *positions) {
+    int count = 0;
+    for (int k = 0; k < scene->groups[first].part.count; ++k) {
+        const th_group *part = &scene->groups[first + k];
+        for (int64_t p = 0; p < part->count; ++p) positions[count++] = part->positions[p];
+    }
+}
+
+// With all parts of a group that has profiles; `g` is the first. Which part a person belongs to is drawn.
 static th_result place_group(th_world *world, int g, th_placer *placer, float *radii,
                              th_vec2 *positions, th_error *error) {
-    const th_group *group = &world->scene->groups[g];
-    int count = (int)group->count;
-    for (int k = 0; k < count; ++k)
-        radii[k] =
-            th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id + (uint32_t)k);
+    const th_scene *scene = world->scene;
+    const th_group *group = &scene->groups[g];
+    int count = (int)people_of(scene, g);
+    for (int k = 0; k < count; ++k) {
+        uint32_t id = world->next_id + (uint32_t)k;
+        radii[k] = th_draw(&scene->groups[th_part_of(world, g, id)].radius, world->seed,
+                           TH_STREAM_RADIUS, id);
+    }
     char path[64];
     if (group->positions) {
+        take_positions(scene, g, positions);
         for (int k = 0; k < count; ++k) {
-            if (!th_placer_free_at(placer, group->level, group->positions[k], radii[k])) {
+            if (!th_placer_free_at(placer, group->level, positions[k], radii[k])) {
                 snprintf(path, sizeof path, "groups[%d].positions", g);
                 return th_fail(
                     error, TH_NO_ROOM, path,
                     "position %d (%.3f, %.3f) of group '%s' lies in a wall or over another person "
                     "(radius %.3f m); move it, or make the people smaller",
-                    k, (double)group->positions[k].x + world->scene->origin.x,
-                    (double)group->positions[k].y + world->scene->origin.y, group->id,
-                    (double)radii[k]);
+                    k, (double)positions[k].x + scene->origin.x,
+                    (double)positions[k].y + scene->origin.y, group->id, (double)radii[k]);
             }
-            th_placer_add(placer, group->level, group->positions[k], radii[k]);
-            th_append_member(world, g, group->positions[k], radii[k]);
+            th_placer_add(placer, group->level, positions[k], radii[k]);
+            th_append_member(world, th_part_of(world, g, world->next_id), positions[k], radii[k]);
         }
         return TH_OK;
     }
@@ -92,7 +113,8 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
             "ask for %d or fewer, or enlarge the area",
             group->id, count, placed, placed);
     }
-    for (int k = 0; k < count; ++k) th_append_member(world, g, positions[k], radii[k]);
+    for (int k = 0; k < count; ++k)
+        th_append_member(world, th_part_of(world, g, world->next_id), positions[k], radii[k]);
     return TH_OK;
 }
 
@@ -120,7 +142,8 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
     float max_radius = 0.05f;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
-        if (group->count > largest) largest = group->count;
+        int64_t people = group->part.index == 0 ? people_of(scene, g) : 0;
+        if (people > largest) largest = people;
         total += group->count;
         double top =
             group->radius.kind == TH_DISTRIBUTION_CONSTANT ? group->radius.a : group->radius.max;
@@ -150,7 +173,7 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
             th_placer_add(placer, (int)world->agents.level[i],
                           th_position(&world->agents, (uint32_t)i), world->agents.radius[i]);
         for (int g = 0; g < scene->group_count && result == TH_OK; ++g)
-            if (scene->groups[g].count > 0)
+            if (scene->groups[g].part.index == 0 && people_of(scene, g) > 0)
                 result = place_group(world, g, placer, radii, positions, error);
     }
     th_placer_destroy(placer);

@@ -89,6 +89,16 @@ TH_BOTH static inline void th_draw_properties(const th_world *world, const th_gr
     if (!(def->mass > 0.0f)) def->mass = th_draw(&group->mass, world->seed, TH_STREAM_MASS, id);
 }
 
+// Of a group with profiles, the part that the person with this id belongs to; `first` is its first part.
+TH_BOTH static inline int th_part_of(const th_world *world, int first, uint32_t id) {
+    const th_group *groups = world->scene->groups;
+    int part = first, last = first + groups[first].part.count - 1;
+    if (part == last) return first;
+    double drawn = (double)th_uniform(th_philox(world->seed, TH_STREAM_PROFILE, id, 0).v[0]);
+    while (part < last && drawn >= groups[part].part.end) ++part;
+    return part;
+}
+
 TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 position,
                                                 float radius) {
     const th_group *group = &world->scene->groups[g];
@@ -147,7 +157,9 @@ TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
                                    ? &group->area.shape
                                    : &world->scene->levels[group->level].walkable;
     const th_box *box = &shape->box;
-    float radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id);
+    g = th_part_of(world, g, world->next_id);
+    float radius =
+        th_draw(&world->scene->groups[g].radius, world->seed, TH_STREAM_RADIUS, world->next_id);
     for (uint32_t k = 0; k < TH_SOURCE_TRIES; ++k) {
         th_random4 r = th_philox(world->seed, TH_STREAM_SOURCE, world->next_id,
                                  world->step_count * TH_SOURCE_TRIES + k);

@@ -276,8 +276,9 @@ TH_BOTH static inline bool th_continuum_plan(const th_continuum *c, const th_pla
         direction = near.direction;
         speed = th_continuum_speed_towards(&v, level, at, direction, params->top_speed);
     }
-    float factor =
-        world->scene->zone_count > 0 ? th_zone_factor(world->scene, level, at, direction) : 1.0f;
+    float factor = 1.0f;
+    if (world->scene->zone_count > 0)
+        factor = th_zone_factor(world->scene, agents->group[i], level, at, direction);
     speed = th_continuum_own_speed(factor * agents->speed[i], factor * params->top_speed, speed);
     agents->preferred_x[i] = speed * direction.x;
     agents->preferred_y[i] = speed * direction.y;

@@ -215,4 +215,5 @@ const th_model th_plan_field_model = {
     .restore = restore,
     .edited = edited,
     .needs_lattice = true,
+    .tells_apart = true,
 };

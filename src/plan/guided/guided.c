@@ -501,6 +501,7 @@ const th_model th_plan_guided_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .tells_apart = true,
     .heeds = 1 << TH_PICTURE_DISCOMFORT | 1 << TH_PICTURE_GUIDANCE | TH_HEEDS_GOALS,
     .weighs_ways = true,
     .spacing = spacing,

@@ -275,7 +275,7 @@ TH_BOTH static inline bool th_guided_walker(const th_guided *s, const th_planner
     if (way.distance >= TH_UNREACHABLE) return false;
     float speed = agents->speed[i];
     if (world->scene->zone_count > 0)
-        speed *= th_zone_factor(world->scene, level, at, way.direction);
+        speed *= th_zone_factor(world->scene, agents->group[i], level, at, way.direction);
     agents->preferred_x[i] = speed * way.direction.x;
     agents->preferred_y[i] = speed * way.direction.y;
     return true;

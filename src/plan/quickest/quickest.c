@@ -663,6 +663,7 @@ const th_model th_plan_quickest_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
+    .tells_apart = true,
     .weighs_ways = true,
     .spacing = spacing,
 };

@@ -364,7 +364,7 @@ TH_BOTH static inline bool th_quickest_walker(const th_quickest *s, const th_pla
     }
     float speed = agents->speed[i];
     if (world->scene->zone_count > 0)
-        speed *= th_zone_factor(world->scene, level, at, way.direction);
+        speed *= th_zone_factor(world->scene, agents->group[i], level, at, way.direction);
     agents->preferred_x[i] = speed * way.direction.x;
     agents->preferred_y[i] = speed * way.direction.y;
     return true;
