@@ -1,14 +1,17 @@
 // throng compile: a scene as bytes for builds without GEOS, jansson and libpng. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "core/file.h"
+#include "import/drawing.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int run_compile(const th_command *command, int argc, char **argv) {
     bool allow_links = false;
     const char *out = NULL, *path = NULL;
     th_text_list overrides = {0}, plugins = {0};
     const th_option options[] = {
-        {"out", TH_OPTION_TEXT, &out, "FILE", "the file to write, NAME.thscene", 0, 0},
+        {"out", TH_OPTION_TEXT, &out, "FILE", "the file to write, NAME.thscene or NAME.dxf", 0, 0},
         {"set", TH_OPTION_LIST, &overrides, "PATH=VALUE", "change a value of the scene; repeatable",
          0, 0},
         TH_PLUGIN_OPTION(&plugins),
@@ -27,8 +30,17 @@ static int run_compile(const th_command *command, int argc, char **argv) {
     int code = th_load_plugins(&plugins);
     if (code == TH_EXIT_OK) code = th_load_scene(path, &overrides, allow_links, &scene);
     if (code != TH_EXIT_OK) return code;
-    if (th_scene_compiled(scene, &bytes, &size, &error) != TH_OK ||
-        th_file_replace(out, bytes, size, TH_SYNCED, &error) != TH_OK)
+    const char *ending = strrchr(out, '.');
+    bool drawing = ending && strcmp(ending, ".dxf") == 0;
+    if (drawing) {
+        char *text = th_dxf_write(th_scene_view_of(scene), &size);
+        if (!text || th_file_replace(out, text, size, TH_SYNCED, &error) != TH_OK)
+            code = text ? th_report_error(out, &error) : TH_EXIT_FAILED;
+        else
+            printf("%s: %zu bytes\n", out, size);
+        free(text);
+    } else if (th_scene_compiled(scene, &bytes, &size, &error) != TH_OK ||
+               th_file_replace(out, bytes, size, TH_SYNCED, &error) != TH_OK)
         code = th_report_error(out, &error);
     else
         printf("%s: %zu bytes\n", out, size);
@@ -47,8 +59,10 @@ const th_command th_command_compile = {
         "Writes the scene as it is once its text is checked, its linked files are read and its\n"
         "geometry is joined. `throng run FILE` and th_scene_load_compiled read it and give the\n"
         "same results; so does a libthrong built with -DTH_COMPILED_ONLY=ON, which needs no GEOS,\n"
-        "jansson and libpng. Another version of the format is refused: compile again.",
+        "jansson and libpng. Another version of the format is refused: compile again. NAME.dxf is\n"
+        "a drawing of ground, walls, doors, exits and stairs, which `throng import` reads.",
     .examples = "  throng compile scenes/station.json --out station.thscene\n"
-                "  throng run station.thscene --out none\n",
+                "  throng run station.thscene --out none\n"
+                "  throng compile scenes/station.json --out station.dxf\n",
     .run = run_compile,
 };

@@ -34,7 +34,7 @@ OUTSIDE = [
     ["src/draw"],
     ["src/report"],
     ["src/cluster"],
-    ["src/run", "src/validate"],
+    ["src/run", "src/validate", "src/import"],
     ["src/studio"],
     ["bench"],
     ["cli", "python"],

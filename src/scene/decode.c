@@ -297,6 +297,15 @@ static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
     }
 }
 
+// How a drawing became the scene: `throng import` reads it again, a run does not.
+static void read_recipe(th_decoder *decoder, json_t *root) {
+    json_t *recipe = json_object_get(root, "import");
+    if (!recipe) return;
+    th_place place = th_enter_key(decoder, "import");
+    TH_CHECK_KEYS(decoder, recipe, "file", "unit", "close", "turn", "layers");
+    th_leave(decoder, place);
+}
+
 th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *map,
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
@@ -309,6 +318,7 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
     th_read_number(&decoder, root, "plan_cell", &def->plan_cell);
+    read_recipe(&decoder, root);
     def->levels = th_read_array(&decoder, root, "levels", sizeof(th_level_def), read_level,
                                 &def->level_count);
     def->stairs = th_read_array(&decoder, root, "stairs", sizeof(th_stairs_def), read_stairs,

@@ -1,0 +1,161 @@
+// throng import: a drawing as a scene, and what was made of it. SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "import/drawing.h"
+#include "report/report.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct import_options {
+    const char *out, *unit, *recipe, *picture;
+    double close, turn;
+    long long people;
+    bool quiet;
+    th_text_list layers, exits;
+} import_options;
+
+static bool read_exits(const th_command *command, const th_text_list *texts,
+                       th_import_settings *settings) {
+    for (int k = 0; k < texts->count; ++k) {
+        double *e = settings->exits[settings->exit_count++];
+        char more;
+        if (sscanf(texts->items[k], "%lf,%lf,%lf,%lf%c", &e[0], &e[1], &e[2], &e[3], &more) == 4)
+            continue;
+        th_complain(command, "--exit %s: give both ends in metres, x0,y0,x1,y1", texts->items[k]);
+        return false;
+    }
+    return true;
+}
+
+static bool read_settings(const th_command *command, const import_options *o,
+                          th_import_settings *settings) {
+    for (int k = 0; k < o->layers.count; ++k)
+        if (!th_import_add_rule(settings, o->layers.items[k])) {
+            th_complain(command, "--layer %s: give NAME=PART; parts are %s", o->layers.items[k],
+                        th_role_names());
+            return false;
+        }
+    if (o->unit && th_unit_of(o->unit) == 0.0) {
+        th_complain(command, "--unit %s: give mm, cm, dm, m, km, in, ft or yd", o->unit);
+        return false;
+    }
+    if (o->unit) settings->unit = th_unit_of(o->unit);
+    settings->people = (int)o->people;
+    return read_exits(command, &o->exits, settings);
+}
+
+static th_result take_recipe(const char *path, th_import_settings *settings, json_t **kept,
+                             th_error *error) {
+    size_t size = 0;
+    char *text = th_file_content(path, &size, error);
+    if (!text) return error->code;
+    *kept = json_loadb(text, size, 0, NULL);
+    free(text);
+    if (!*kept)
+        return th_fail(error, TH_BAD_SCENE, "",
+                       "%s is not a scene that `throng import` wrote: its text is no JSON", path);
+    return th_import_recipe(settings, *kept, error);
+}
+
+static th_result make_scene(const char *path, const th_import_settings *settings, const char *out,
+                            bool quiet, th_error *error) {
+    th_arena arena = th_arena_of(NULL);
+    size_t size = 0;
+    th_drawing drawing;
+    const char *told = "";
+    json_t *scene = NULL;
+    char *text = th_file_content(path, &size, error);
+    th_result result = text ? TH_OK : error->code;
+    if (result == TH_OK) result = th_dxf_read(&drawing, &arena, text, size, settings->unit, error);
+    if (result == TH_OK) {
+        scene = th_plan_import(&drawing, settings, &told, error);
+        result = scene ? TH_OK : error->code;
+        if (!quiet) fputs(told, stdout);
+    }
+    char *json = scene ? json_dumps(scene, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
+    if (scene && !json) result = th_fail(error, TH_NO_MEMORY, "", "no memory for the scene");
+    if (json) result = th_file_replace(out, json, strlen(json), TH_SYNCED, error);
+    free(json);
+    json_decref(scene);
+    free(text);
+    th_arena_release(&arena);
+    return result;
+}
+
+static int call(const th_command *command, const char *first, const char *option,
+                const char *value) {
+    char *argv[3] = {(char *)(uintptr_t)first, (char *)(uintptr_t)option, (char *)(uintptr_t)value};
+    return command->run(command, 1 + (option != NULL) + (value != NULL), argv);
+}
+
+static int run_import(const th_command *command, int argc, char **argv) {
+    th_import_settings *settings = malloc(sizeof *settings);
+    if (!settings) return TH_EXIT_FAILED;
+    *settings = th_import_settings_default();
+    import_options o = {.close = settings->close};
+    const th_option options[] = {
+        {"out", TH_OPTION_TEXT, &o.out, "SCENE", "the scene to write, NAME.json", 0, 0},
+        {"layer", TH_OPTION_LIST, &o.layers, "NAME=PART", "what a layer is; repeatable", 0, 0},
+        {"unit", TH_OPTION_TEXT, &o.unit, "UNIT", "of the drawing: mm, cm, m, in, ft", 0, 0},
+        {"close", TH_OPTION_REAL, &o.close, "M", "close gaps up to this (default 0.05) [m]", 0, 1},
+        {"turn", TH_OPTION_REAL, &o.turn, "DEG", "turn counter-clockwise", -360, 360},
+        {"people", TH_OPTION_INTEGER, &o.people, "N", "people on the ground (default 0)", 0, 1e6},
+        {"exit", TH_OPTION_LIST, &o.exits, "X0,Y0,X1,Y1", "an exit's line [m]; repeatable", 0, 0},
+        {"recipe", TH_OPTION_TEXT, &o.recipe, "SCENE", "import as this scene was", 0, 0},
+        {"picture", TH_OPTION_TEXT, &o.picture, "DIR", "draw the scene there", 0, 0},
+        {"quiet", TH_OPTION_FLAG, &o.quiet, NULL, "only warnings and errors", 0, 0},
+    };
+    const char *path = NULL;
+    th_parse_result parsed = th_args_parse(
+        command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
+    int code = parsed == TH_PARSE_OK ? TH_EXIT_OK : TH_EXIT_USAGE;
+    json_t *recipe = NULL;
+    th_error error = {0};
+    char stem[256];
+    if (parsed == TH_PARSE_OK && !o.out) {
+        th_complain(command, "--out SCENE is missing: the scene to write");
+        code = TH_EXIT_USAGE;
+    }
+    if (code == TH_EXIT_OK && !read_settings(command, &o, settings)) code = TH_EXIT_USAGE;
+    if (code == TH_EXIT_OK) {
+        settings->close = o.close;
+        settings->turn = o.turn;
+        settings->file = path;
+        th_file_stem(path, stem, sizeof stem);
+        settings->name = stem;
+        if (o.recipe && take_recipe(o.recipe, settings, &recipe, &error) != TH_OK)
+            code = th_report_error(o.recipe, &error);
+    }
+    if (code == TH_EXIT_OK && make_scene(path, settings, o.out, o.quiet, &error) != TH_OK)
+        code = th_report_error(path, &error);
+    json_decref(recipe);
+    free(settings);
+    if (code == TH_EXIT_OK) code = call(&th_command_check, o.out, o.quiet ? "--quiet" : NULL, NULL);
+    if (code == TH_EXIT_OK && o.picture)
+        code = call(&th_command_picture, o.out, "--out", o.picture);
+    return parsed == TH_PARSE_HELP ? TH_EXIT_OK : code;
+}
+
+const th_command th_command_import = {
+    .name = "import",
+    .operands = "DRAWING",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "a drawing (DXF) as a scene",
+    .detail =
+        "Reads an ASCII DXF: lines, polylines with bulges, arcs, circles, ellipses and blocks.\n"
+        "Layers are taken as walls, obstacles, ground, doors, exits, people, stairs, stairs_top "
+        "or\n"
+        "ignored: by their usual names, or as --layer says; * stands for any text, and "
+        "walls@upper\n"
+        "for a level. Where no ground is drawn it is what walls, doors and exits enclose. A table\n"
+        "tells what was found, closed, joined and left out; the recipe stays in the scene.",
+    .examples =
+        "  throng compile scenes/door.json --out hall.dxf\n"
+        "  throng import hall.dxf --out hall.json --people 100\n"
+        "  throng import hall.dxf --out hall.json --layer 'WALL*=walls' --unit m --picture .\n"
+        "  throng import hall.dxf --out hall-b.json --recipe hall.json\n",
+    .run = run_import,
+};

@@ -1,0 +1,352 @@
+// Drawings: DXF read, joined and made a scene; a scene written and read again. SPDX-License-Identifier: Apache-2.0
+#include "core/file.h"
+#include "import/drawing.h"
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Pairs of a DXF as one text, parted by blanks; ~ is an empty value.
+static char *dxf_of(const char *units, const char *blocks, const char *entities) {
+    static char text[20000];
+    char *to = text;
+    to += sprintf(to, "0\nSECTION\n2\nHEADER\n9\n$INSUNITS\n70\n%s\n0\nENDSEC\n", units);
+    const char *parts[] = {"0 SECTION 2 BLOCKS", blocks, "0 ENDSEC 0 SECTION 2 ENTITIES", entities,
+                           "0 ENDSEC 0 EOF"};
+    for (int k = 0; k < 5; ++k)
+        for (const char *at = parts[k] + strspn(parts[k], " "); *at;) {
+            size_t length = strcspn(at, " ");
+            to += sprintf(to, "%.*s\n", (int)length, at);
+            at += length + strspn(at + length, " ");
+        }
+    return text;
+}
+
+typedef struct imported {
+    th_arena arena;
+    th_drawing drawing;
+    json_t *scene;
+    const char *told;
+    th_error error;
+    th_result result;
+} imported;
+
+static imported import_text(const char *text, const th_import_settings *settings) {
+    imported in = {.arena = th_arena_of(NULL)};
+    char *copy = strdup(text);
+    in.result = th_dxf_read(&in.drawing, &in.arena, copy, strlen(text), settings->unit, &in.error);
+    if (in.result == TH_OK) {
+        in.scene = th_plan_import(&in.drawing, settings, &in.told, &in.error);
+        in.result = in.scene ? TH_OK : in.error.code;
+    }
+    // Names of layers are copies; nothing points into the text.
+    memset(copy, 'x', strlen(text));
+    free(copy);
+    return in;
+}
+
+static void release(imported *in) {
+    json_decref(in->scene);
+    th_arena_release(&in->arena);
+}
+
+static th_scene *scene_from(const imported *in) {
+    if (in->result != TH_OK) fail_msg("%s", in->error.message);
+    char *text = json_dumps(in->scene, JSON_REAL_PRECISION(12));
+    th_scene *scene = scene_of(text);
+    free(text);
+    return scene;
+}
+
+static double area_of(const th_scene *scene) { return scene->levels[0].walkable.area; }
+
+#define WALL(x0, y0, x1, y1) " 0 LINE 8 WALL 10 " #x0 " 20 " #y0 " 11 " #x1 " 21 " #y1
+#define LINE_ON(layer, x0, y0, x1, y1) \
+    " 0 LINE 8 " layer " 10 " #x0 " 20 " #y0 " 11 " #x1 " 21 " #y1
+
+// Two rooms of 5 x 5 m in millimetres, a door between them, an exit; one corner is open by 30 mm.
+static const char two_rooms[] = WALL(0, 0, 10000, 0) WALL(10000, 0, 10000, 2000)
+    WALL(10000, 3000, 10000, 5000) WALL(10000, 5000, 0, 5000) WALL(0, 4970, 0, 0)
+        WALL(5000, 0, 5000, 2000) WALL(5000, 3200, 5000, 5000)
+            LINE_ON("DOOR", 5000, 2000, 5000, 3200) LINE_ON("EXIT", 10000, 2000, 10000, 3000);
+
+static void rooms_become_ground(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    settings.people = 20;
+    imported in = import_text(dxf_of("4", "", two_rooms), &settings);
+    th_scene *scene = scene_from(&in);
+    assert_near(area_of(scene), 50.0, 0.2);
+    assert_int_equal(scene->door_count, 1);
+    assert_non_null(strstr(in.told, "closed a gap of 30 mm at (0.000, 5.000)"));
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 120.0);
+    assert_int_equal(th_world_statistics(world).left, 20);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    release(&in);
+}
+
+static void larger_gaps_stay_open(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    settings.close = 0.02;
+    imported in = import_text(dxf_of("4", "", two_rooms), &settings);
+    assert_int_equal(in.result, TH_OK);
+    assert_null(strstr(in.told, "closed a gap"));
+    char *text = json_dumps(in.scene, 0);
+    th_scene *scene = NULL;
+    th_error error = {0};
+    // The west room is open, so there is no ground behind the door.
+    assert_int_equal(th_scene_load_json(text, strlen(text), "test", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    assert_non_null(strstr(error.path, "doors[0]"));
+    free(text);
+    release(&in);
+}
+
+// The same in inches and feet by $INSUNITS, and by a unit that is given.
+static void units_count(void **state) {
+    (void)state;
+    static const struct {
+        const char *units;
+        double given, side;
+    } cases[] = {{"1", 0, 0.0254}, {"2", 0, 0.3048}, {"6", 0, 1}, {"5", 0, 0.01}, {"4", 1, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        th_import_settings settings = th_import_settings_default();
+        settings.unit = cases[k].given;
+        imported in = import_text(
+            dxf_of(cases[k].units, "",
+                   "0 LWPOLYLINE 8 GROUND 90 4 70 1 10 0 20 0 10 800 20 0 10 800 20 400 10 0 20 400"
+                   " 0 LINE 8 EXIT 10 800 20 100 11 800 21 300"),
+            &settings);
+        th_scene *scene = scene_from(&in);
+        double side = cases[k].side;
+        assert_near(area_of(scene) / (320000.0 * side * side), 1.0, 1e-4);
+        th_scene_destroy(scene);
+        release(&in);
+    }
+    th_import_settings settings = th_import_settings_default();
+    imported in = import_text(dxf_of("0", "", two_rooms), &settings);
+    assert_int_equal(in.result, TH_BAD_SCENE);
+    assert_non_null(strstr(in.error.message, "--unit"));
+    release(&in);
+}
+
+// A block of 2 x 1 about its base (1, 1), placed, turned by 90 degrees and twice as large, on layer 0: it takes the layer of
+// the reference.
+static void blocks_are_placed(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    imported in =
+        import_text(dxf_of("6",
+                           "0 BLOCK 2 B 10 1 20 1 0 LINE 8 0 10 1 20 1 11 3 21 2 0 ENDBLK 0 BLOCK "
+                           "2 IN 10 0 20 0 0 INSERT 8 0 2 B 10 10 20 0 0 ENDBLK",
+                           "0 INSERT 8 GROUND 2 B 10 50 20 20 41 2 42 2 50 90"
+                           " 0 INSERT 8 WALL 2 IN 10 0 20 0 41 -1 42 1 70 2 71 1 44 5"),
+                    &settings);
+    const th_point *p = in.drawing.points;
+    assert_int_equal(in.drawing.path_count, 3);
+    assert_string_equal(in.drawing.layers[in.drawing.paths[0].layer].name, "GROUND");
+    assert_near(p[0].x, 50, 1e-9);
+    assert_near(p[0].y, 20, 1e-9);
+    assert_near(p[1].x, 48, 1e-9); // (2, 1) turned: (-1, 2), doubled
+    assert_near(p[1].y, 24, 1e-9);
+    assert_near(p[2].x, -10, 1e-9); // mirrored, in a block of its own
+    assert_near(p[3].x, -12, 1e-9);
+    assert_near(p[4].x, -5, 1e-9); // the second column
+    release(&in);
+}
+
+static void arcs_and_bulges_are_round(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    imported in = import_text(dxf_of("6", "",
+                                     "0 ARC 8 WALL 10 1 20 2 40 3 50 350 51 80"
+                                     " 0 LWPOLYLINE 8 WALL 90 2 70 0 10 0 20 0 42 1 10 4 20 0"
+                                     " 0 CIRCLE 8 WALL 10 0 20 0 40 1"),
+                              &settings);
+    assert_int_equal(in.drawing.path_count, 3);
+    const th_drawn_path *arc = &in.drawing.paths[0], *bulge = &in.drawing.paths[1];
+    for (int i = 0; i < arc->count; ++i) {
+        th_point q = in.drawing.points[arc->first + i];
+        assert_near(hypot(q.x - 1.0, q.y - 2.0), 3.0, 1e-9);
+    }
+    assert_near(in.drawing.points[arc->first].y, 2.0 + 3.0 * sin(-10.0 / 57.29577951), 1e-6);
+    double lowest = 0.0;
+    for (int i = 0; i < bulge->count; ++i) {
+        th_point q = in.drawing.points[bulge->first + i];
+        assert_near(hypot(q.x - 2.0, q.y), 2.0, 1e-9);
+        lowest = fmin(lowest, q.y);
+    }
+    assert_near(lowest, -2.0, 0.01); // above 0 it bulges to the right of its way
+    assert_true(in.drawing.paths[2].closed);
+    release(&in);
+}
+
+// A leaf drawn open, and its swing.
+static void a_door_is_where_its_leaf_shuts(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    imported in =
+        import_text(dxf_of("6",
+                           "0 BLOCK 2 D 10 0 20 0 0 LINE 8 0 10 0 20 0 11 0 21 1 0 ARC 8 0 10 0 20 "
+                           "0 40 1 50 0 51 90 0 ENDBLK",
+                           "0 LWPOLYLINE 8 GROUND 90 4 70 1 10 0 20 0 10 9 20 0 10 9 20 9 10 0 20 9"
+                           " 0 LINE 8 EXIT 10 9 20 1 11 9 21 3 0 INSERT 8 DOOR 2 D 10 4 20 5"),
+                    &settings);
+    th_scene *scene = scene_from(&in);
+    assert_int_equal(scene->door_count, 1);
+    assert_near(fabsf(scene->doors[0].line.b.x - scene->doors[0].line.a.x), 1.0, 1e-3);
+    assert_near(scene->doors[0].line.a.y, 5.0, 1e-3);
+    assert_near(scene->doors[0].line.b.y, 5.0, 1e-3);
+    th_scene_destroy(scene);
+    release(&in);
+}
+
+static void layers_are_mapped(void **state) {
+    (void)state;
+    static const char text[] =
+        "0 LWPOLYLINE 8 ROOMS 90 4 70 1 10 0 20 0 10 9 20 0 10 9 20 9 10 0 20 9"
+        " 0 LWPOLYLINE 8 ROOMS 90 4 70 1 10 4 20 4 10 5 20 4 10 5 20 5 10 4 20 5"
+        " 0 LINE 8 Way-Out 10 9 20 1 11 9 21 3 0 LINE 8 Furniture 10 1 20 1 11 1 21 2 0 TEXT 8 "
+        "Furniture 1 x";
+    th_import_settings settings = th_import_settings_default();
+    imported none = import_text(dxf_of("6", "", text), &settings);
+    assert_non_null(strstr(none.error.message, "--layer"));
+    release(&none);
+    assert_true(th_import_add_rule(&settings, "rooms=ground@low"));
+    assert_true(th_import_add_rule(&settings, "way*=exits@low"));
+    assert_false(th_import_add_rule(&settings, "x=roof"));
+    imported in = import_text(dxf_of("6", "", text), &settings);
+    th_scene *scene = scene_from(&in);
+    assert_near(area_of(scene), 80.0, 1e-3); // the ring in the ring is a hole
+    assert_string_equal(scene->levels[0].id, "low");
+    assert_non_null(strstr(in.told, "Furniture"));
+    assert_non_null(strstr(in.told, "TEXT"));
+    // The recipe does the same.
+    th_import_settings again = th_import_settings_default();
+    th_error error;
+    assert_int_equal(th_import_recipe(&again, in.scene, &error), TH_OK);
+    imported second = import_text(dxf_of("0", "", text), &again);
+    assert_true(
+        json_equal(json_object_get(in.scene, "levels"), json_object_get(second.scene, "levels")));
+    th_scene_destroy(scene);
+    release(&in);
+    release(&second);
+}
+
+static void damage_is_told(void **state) {
+    (void)state;
+    char bomb[4000] = "";
+    for (int k = 0; k < 16; ++k) // each holds the next ten times
+        sprintf(bomb + strlen(bomb),
+                "0 BLOCK 2 B%d 10 0 20 0 0 INSERT 8 WALL 2 B%d 70 10 44 1 0 LINE 8 WALL 10 0 20 0 "
+                "11 1 21 1 0 ENDBLK ",
+                k, k + 1);
+    const struct {
+        char *text;
+        const char *words;
+    } cases[] = {
+        {strdup("hello\nworld\n"), "group code"},
+        {strdup(""), "ENTITIES"},
+        {strdup("AutoCAD Binary DXF\r\n"), "binary DXF"},
+        {strdup("AC1027xxxx"), "DWG"},
+        {strdup(dxf_of("6", "", "0 LINE 8 WALL 10 abc 20 0 11 1 21 1")), "a number is due"},
+        {strdup(dxf_of("6", "", "0 LINE 8 WALL 10 nan 20 0 11 1 21 1")), "a number is due"},
+        {strdup(dxf_of("6", "0 BLOCK 2 B 10 0 20 0 0 INSERT 2 B 8 WALL 0 ENDBLK",
+                       "0 INSERT 2 B 8 WALL")),
+         "in themselves"},
+        {strdup(dxf_of("6", "", "0 INSERT 2 B 70 100000 71 100000")), NULL},
+        {strdup(dxf_of("6", bomb, "0 INSERT 8 WALL 2 B0")), "million"},
+        {strdup(dxf_of("6", "", "0 LINE 8 WALL 10 0 20 0 11 1 21 1")), "no room"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        th_import_settings settings = th_import_settings_default();
+        imported in = import_text(cases[k].text, &settings);
+        if (in.result == TH_OK) fail_msg("case %zu is taken", k);
+        if (cases[k].words && !strstr(in.error.message, cases[k].words))
+            fail_msg("case %zu: %s", k, in.error.message);
+        release(&in);
+        free(cases[k].text);
+    }
+}
+
+// ---- there and back
+
+static float wall_apart(const th_scene *scene, int level, th_vec2 p, th_point shift) {
+    float least = 1e9f;
+    p.x += (float)shift.x;
+    p.y += (float)shift.y;
+    for (int w = scene->levels[level].wall_begin; w < scene->levels[level].wall_end; ++w) {
+        const th_wall *wall = &scene->walls[w];
+        if (wall->door >= 0) continue;
+        th_vec2 q = th_nearest_on_segment(p, wall->a, wall->b);
+        least = fminf(least, hypotf(q.x - p.x, q.y - p.y));
+    }
+    return least;
+}
+
+// The largest distance of a point on a wall of one scene to the walls of the other [m].
+static float walls_apart(const th_scene *one, const th_scene *other) {
+    float most = 0.0f;
+    th_point shift = {one->origin.x - other->origin.x, one->origin.y - other->origin.y};
+    for (int w = 0; w < one->wall_count; ++w) {
+        const th_wall *wall = &one->walls[w];
+        if (wall->door >= 0) continue;
+        for (int k = 0; k <= 10; ++k) {
+            float t = (float)k / 10.0f;
+            th_vec2 p = {wall->a.x + t * (wall->b.x - wall->a.x),
+                         wall->a.y + t * (wall->b.y - wall->a.y)};
+            most = fmaxf(most, wall_apart(other, wall->level, p, shift));
+        }
+    }
+    return most;
+}
+
+static void scenes_come_back(void **state) {
+    (void)state;
+    static const char *const scenes[] = {"scenes/station.json",
+                                         "scenes/door.json",
+                                         "scenes/bottleneck.json",
+                                         "scenes/templates/stairs.json",
+                                         "scenes/templates/concourse.json",
+                                         "tests/data/scene/good/everything.json"};
+    for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
+        th_error error;
+        size_t length;
+        th_scene *scene = NULL;
+        if (th_scene_load_file(scenes[k], NULL, &scene, &error) == TH_NO_FILE) continue;
+        assert_non_null(scene);
+        char *text = th_dxf_write(th_scene_view_of(scene), &length);
+        th_import_settings settings = th_import_settings_default();
+        imported in = import_text(text, &settings);
+        th_scene *back = scene_from(&in);
+        assert_int_equal(back->level_count, scene->level_count);
+        assert_int_equal(back->link_count, scene->link_count);
+        float there = walls_apart(scene, back), again = walls_apart(back, scene);
+        if (there > 1e-3f || again > 1e-3f)
+            fail_msg("%s: walls are %g m and %g m apart", scenes[k], (double)there, (double)again);
+        for (int l = 0; l < scene->level_count; ++l)
+            assert_near(back->levels[l].walkable.area, scene->levels[l].walkable.area,
+                        1e-3 * (1.0 + scene->levels[l].walkable.area));
+        th_scene_destroy(back);
+        th_scene_destroy(scene);
+        free(text);
+        release(&in);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rooms_become_ground),
+        cmocka_unit_test(larger_gaps_stay_open),
+        cmocka_unit_test(units_count),
+        cmocka_unit_test(blocks_are_placed),
+        cmocka_unit_test(arcs_and_bulges_are_round),
+        cmocka_unit_test(a_door_is_where_its_leaf_shuts),
+        cmocka_unit_test(layers_are_mapped),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(scenes_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
