@@ -110,6 +110,46 @@ th_world_destroy(world);
 th_scene_destroy(scene);
 }
 
+// Each as a program gives it, without a file.
+static void built_in_kinds_are_good(void **state) {
+    (void)state;
+    int count = 0;
+    const th_profile_def *profiles = th_profiles(&count);
+    assert_true(count > 10);
+    const th_shape ground = {.wkt = "POLYGON ((0 0, 20 0, 20 20, 0 20, 0 0))"};
+    th_level_def level = th_level_def_default();
+    level.walkable = &ground;
+    level.walkable_count = 1;
+    th_profile_def own = th_profile_def_default();
+    own.id = "own";
+    own.has_mass = true;
+    own.mass.a = 50.0;
+    for (int k = 0; k < count; ++k) {
+        assert_true(profiles[k].has_speed && *profiles[k].doc && *profiles[k].source);
+        const th_share_def shares[] = {{profiles[k].id, 1.0}, {"own", 1.0}};
+        th_group_def group = th_group_def_default();
+        group.count = 20;
+        group.shares = shares;
+        group.share_count = 2;
+        own.like = profiles[k].id;
+        th_scene_def def = th_scene_def_default();
+        def.levels = &level;
+        def.level_count = 1;
+        def.groups = &group;
+        def.group_count = 1;
+        def.profiles = &own;
+        def.profile_count = 1;
+        th_scene *scene = NULL;
+        th_error error = {0};
+        if (th_scene_create(&def, &scene, &error) != TH_OK)
+            fail_msg("%s: %s", profiles[k].id, error.message);
+        assert_int_equal(scene->group_count, 2);
+        assert_near(scene->groups[1].mass.a, 50.0, 0.0);
+        assert_near(scene->groups[1].speed.a, profiles[k].speed.a, 0.0);
+        th_scene_destroy(scene);
+    }
+}
+
 // ---- stairs
 
 #define STOREYS \
@@ -339,6 +379,7 @@ int main(void) {
         cmocka_unit_test(people_of_a_kind_have_its_values),
         cmocka_unit_test(a_source_brings_all_kinds),
         cmocka_unit_test(given_positions_are_all_taken),
+        cmocka_unit_test(built_in_kinds_are_good),
         cmocka_unit_test(speed_on_stairs_is_the_profiles),
         cmocka_unit_test(doors_are_avoided),
         cmocka_unit_test(zones_are_avoided),

@@ -458,6 +458,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("th_link", sizeof(th_link))                       \
     X("th_picture", sizeof(th_picture))                 \
     X("th_section", sizeof(th_section))                 \
+    X("th_part", sizeof(th_part))                       \
     X("th_scripted", sizeof(th_scripted))               \
     X("th_measure_line", sizeof(th_measure_line))       \
     X("th_measure_area", sizeof(th_measure_area))       \
