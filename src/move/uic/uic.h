@@ -38,7 +38,7 @@
       "of the pressure solve, as a share of the maximum density")                                  \
     X(excess_time, 0.4, 0, 10, "s", "throng: in one step an overfull cell throws people about",    \
       "in which pressure empties a cell to the limit; 0: in one step, as published")               \
-    X(reaction_time, 0.07, 0, 2, "s",                                                               \
+    X(reaction_time, 0.1, 0, 2, "s",                                                               \
       "throng: at once, what a plan or a push says wrong is jerked at",                            \
       "in which people take on the velocity that flow and plan ask for; 0: at once, as published") \
     X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",   \
