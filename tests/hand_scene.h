@@ -210,6 +210,7 @@ static inline void hand_group(hand_scene *hand, int level, th_polygons area, con
     group->level = level;
     group->area = (th_area){level, area};
     group->plan.model = TH_PLAN_FIELD;
+    group->up = group->down = 1.0f;
     group->route = &hand->numbers[hand->number_count];
     group->route_count = route_count;
     for (int i = 0; i < route_count; ++i) hand->numbers[hand->number_count++] = route[i];

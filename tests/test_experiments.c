@@ -143,6 +143,7 @@ static double flow_through(double width, const char *filter, const char *move) {
     th_door_scene *scene = malloc(sizeof *scene);
     assert_non_null(scene);
     th_models_choice choice = th_door_choice(filter, move);
+    choice.plan = "\"field\"";
     th_scene_seyfried(scene, width, &choice);
     th_run_tracks tracks;
     run(scene->text, 1 / TH_TRACKS_RATE, SLOW ? 8 : 120, &tracks);

@@ -316,13 +316,13 @@ static double evacuation(int talks, double trained, uint64_t seed) {
 static void talk_and_staff_shorten_an_evacuation(void **state) {
     (void)state;
     double silent = 0, talking = 0, staff = 0;
-    for (uint64_t seed = 1; seed <= CROWDS(6); ++seed) {
+    for (uint64_t seed = 1; seed <= CROWDS(16); ++seed) {
         silent += evacuation(0, 0.0, seed);
         talking += evacuation(1, 0.0, seed);
         staff += evacuation(1, 0.1, seed);
     }
     // A single crowd, under sanitizers, cannot tell staff from talk.
-    if (!(talking < 0.7 * silent && staff < (CROWDS(6) > 1 ? talking : 0.7 * silent)))
+    if (!(talking < 0.7 * silent && staff < (CROWDS(16) > 1 ? talking : 0.7 * silent)))
         fail_msg("silent %g s, talking %g s, with staff %g s", silent, talking, staff);
 }
 

@@ -12,7 +12,7 @@ static th_scene *room(double speed) {
         "exits": [{"id": "out", "line": [[2, -7.5], [2, 7.5]]}],
         "groups": [{"id": "people", "count": 200,
             "area": {"rect": [-15, -7.5, -0.1, 7.5]}, "to": "out",
-            "radius": {"uniform": [0.25, 0.35]}, "speed": %g,
+            "radius": {"uniform": [0.25, 0.35]}, "speed": %g, "plan": "field",
             "move": {"model": "social_force", "preset": "hfv2000"}}],
         "run": {"step": 0.05, "max_time": 600}});
     snprintf(text, sizeof text, format, speed);

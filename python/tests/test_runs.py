@@ -34,7 +34,8 @@ CROWDED = {
     "name": "crowded", "levels": [{"walkable": {"rect": [0, 0, 16, 8]},
                                    "walls": [[[8, 0], [8, 2]], [[8, 2.3], [8, 3.5]], [[8, 4.5], [8, 8]]]}],
     "exits": [{"id": "out", "line": [[16, 0], [16, 8]]}],
-    "groups": [{"id": "people", "count": 120, "area": {"rect": [0.5, 0.5, 7.5, 7.5]}, "to": "out", "move": "social_force"}],
+    "groups": [{"id": "people", "count": 120, "area": {"rect": [0.5, 0.5, 7.5, 7.5]}, "to": "out", "move": "social_force",
+                "plan": "field"}],
 }
 
 

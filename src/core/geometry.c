@@ -16,6 +16,11 @@ static void note_message(const char *text, void *context) {
     snprintf(geometry->message, sizeof geometry->message, "%s", text);
 }
 
+// Of the arena where there is one.
+static th_memory memory_of(const th_geometry *geometry) {
+    return geometry->arena ? geometry->arena->memory : th_memory_of(NULL);
+}
+
 bool th_geometry_open(th_geometry *geometry) {
     geometry->geos = GEOS_init_r();
     if (!geometry->geos) return false;
@@ -301,7 +306,8 @@ bool th_geometry_tangled(th_geometry *g, GEOSGeometry *const *shapes, int count)
     double corners = 0.0;
     for (int i = 0; i < count; ++i) corners += GEOSGetNumCoordinates_r(g->geos, shapes[i]);
     if (0.5 * corners * corners <= TH_CROSSING_MAX) return false;
-    segments all = {.memory = &g->arena->memory};
+    const th_memory memory = memory_of(g);
+    segments all = {.memory = &memory};
     th_point origin = {0.0, 0.0}; // near the shapes: they are rounded to float
     bool good = true;
     GEOSGeom_getXMin_r(g->geos, shapes[0], &origin.x);
@@ -340,8 +346,8 @@ static bool add_ring_edges(th_geometry *g, const GEOSGeometry *ring, part *p) {
     const GEOSCoordSequence *sequence = GEOSGeom_getCoordSeq_r(g->geos, ring);
     unsigned size = 0;
     if (!sequence || !GEOSCoordSeq_getSize_r(g->geos, sequence, &size)) return true;
-    if (!th_alloc_reserve(&g->arena->memory, &p->edges, &p->capacity, p->count + (int)size,
-                          sizeof *p->edges))
+    const th_memory memory = memory_of(g);
+    if (!th_alloc_reserve(&memory, &p->edges, &p->capacity, p->count + (int)size, sizeof *p->edges))
         return false;
     for (unsigned k = 0; k + 1 < size; ++k) {
         part_edge *e = &p->edges[p->count++];
@@ -446,7 +452,7 @@ static bool snap_round(th_geometry *g, part *parts, int count, int64_t *tests, b
 }
 
 bool th_geometry_close_seams(th_geometry *g, GEOSGeometry **shapes, int count, bool *changed) {
-    const th_memory *memory = &g->arena->memory;
+    const th_memory own = memory_of(g), *memory = &own;
     *changed = false;
     if (count < 2) return true;
     part *parts = th_alloc(memory, (size_t)count, sizeof *parts);
@@ -485,7 +491,7 @@ static int count_polygons(th_geometry *g, const GEOSGeometry *shape, GEOSGeometr
 
 // Closes the seams between the polygons of a shape; false: no memory.
 static bool without_seams(th_geometry *g, GEOSGeometry **shape) {
-    const th_memory *memory = &g->arena->memory;
+    const th_memory own = memory_of(g), *memory = &own;
     int count = count_polygons(g, *shape, NULL, 0);
     if (count < 2) return true;
     GEOSGeometry **parts = th_alloc(memory, (size_t)count, sizeof *parts), *whole = NULL;
@@ -569,7 +575,7 @@ static bool visit_line(th_geometry *g, const GEOSGeometry *line, th_point origin
     const GEOSCoordSequence *sequence = GEOSGeom_getCoordSeq_r(g->geos, line);
     unsigned size = 0;
     if (!sequence || !GEOSCoordSeq_getSize_r(g->geos, sequence, &size) || size == 0) return true;
-    const th_memory *memory = &g->arena->memory;
+    const th_memory own = memory_of(g), *memory = &own;
     th_vec2 *points = th_alloc(memory, size, sizeof *points);
     if (!points) return false;
     for (unsigned i = 0; i < size; ++i) {

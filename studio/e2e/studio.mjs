@@ -65,8 +65,7 @@ test("the page loads and a dense crowd moves", async () => {
     assert.match(await studio.page.textContent("#meter-real"), /\d/);
     assert.match(await studio.page.textContent("#meter-inside"), /\d/);
     await studio.later(2);
-    await studio.page.keyboard.press("h");
-    await studio.wait(() => window.studio.plans[0].raster !== null);
+    await studio.wait(() => window.studio.plans[0].raster !== null); // the opening shows the heat map
     await studio.shot("plan");
     await studio.close();
     server.stop();
