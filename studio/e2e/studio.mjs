@@ -650,6 +650,7 @@ test("changes are asked about before they go, and kept over a crash", async () =
     const port = new URL(server.address).port;
     const next = await serve("studio", file, "--no-browser", "--paused", "--threads", "1", "--port", port);
     studio.complaints.length = 0; // the browser tells of the lost connection
+    await studio.noteButtons();
     await studio.page.goto(next.address);
     await studio.page.click("#restore");
     await studio.wait(() => window.studio.scenes[0]?.document?.levels[0].obstacles?.length === 1);
@@ -673,6 +674,7 @@ test("changes are asked about before they go, and kept over a crash", async () =
         localStorage.setItem("throng.kept", JSON.stringify({ name: "a.json", text: "{}", at: 0 })),
     );
     studio.complaints.length = 0;
+    await studio.noteButtons();
     await studio.page.reload();
     await studio.page.click("#forget");
     assert.equal(await studio.page.evaluate(() => localStorage.getItem("throng.kept")), null);

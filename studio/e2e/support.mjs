@@ -356,11 +356,16 @@ export class Studio {
         assert.deepEqual(this.complaints, [], "the browser's console complains");
     }
 
-    async close() {
-        this.quiet();
+    // Before a page is left: its lists of buttons end with it.
+    async noteButtons() {
         const lists = await this.page.evaluate(() => [[...window.buttons.seen], [...window.buttons.pressed]]);
         seen.push(...lists[0]);
         pressed.push(...lists[1]);
+    }
+
+    async close() {
+        this.quiet();
+        await this.noteButtons();
         await this.page.context().close();
     }
 }
