@@ -374,8 +374,8 @@ static bool add_part_edges(th_geometry *g, const GEOSGeometry *shape, part *p) {
 
 static bool take_part(th_geometry *g, part *p) {
     p->count = 0;
-    p->low_x = p->low_y = INFINITY;
-    p->high_x = p->high_y = -INFINITY;
+    p->low_x = p->low_y = HUGE_VAL;
+    p->high_x = p->high_y = -HUGE_VAL;
     if (!add_part_edges(g, *p->shape, p)) return false;
     for (int k = 0; k < p->count; ++k) {
         p->low_x = fmin(p->low_x, p->edges[k].ax);
@@ -401,7 +401,7 @@ static double distance2_of(const part_edge *e, double x, double y) {
 // Does a corner of `one` lie beside an edge of `other`, but not on it?
 static bool lies_beside(const part *one, const part *other, int64_t *tests) {
     for (int k = 0; k<one->count && * tests> 0; ++k) {
-        double x = one->edges[k].ax, y = one->edges[k].ay, least = INFINITY;
+        double x = one->edges[k].ax, y = one->edges[k].ay, least = HUGE_VAL;
         if (x < other->low_x - SEAM || x > other->high_x + SEAM || y < other->low_y - SEAM ||
             y > other->high_y + SEAM)
             continue;
