@@ -529,8 +529,10 @@ static void check_profile(th_compiler *c, int k) {
     const th_profile_def *profile = &c->def->profiles[k];
     th_error local = {0}, *error = c->error ? c->error : &local;
     th_at(c, "profiles[%d].id", k);
-    if (!profile->id || !*profile->id || strlen(profile->id) > 100)
+    if (!profile->id || !*profile->id || strlen(profile->id) > 100) {
         th_bad(c, "a profile needs an id of 1 to 100 characters");
+        return;
+    }
     for (int j = 0; j < k && c->result == TH_OK; ++j)
         if (strcmp(c->def->profiles[j].id, profile->id) == 0)
             th_bad(c, "the id \"%.60s\" is taken by an earlier profile; ids are unique",

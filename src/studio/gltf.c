@@ -289,8 +289,13 @@ static void add_people(gltf *g, const th_out_def *def, bool skinned, json_t *roo
     size_t each = frames * (size_t)(3 + 4 + 3 + (skinned ? 3 + 4 * (TH_OUT_BONES - 1) : 0));
     float *all = malloc((each * n + 1) * sizeof *all);
     way *ways = calloc(n + 1, sizeof *ways);
-    if (!all || !ways) g->failed = true;
-    for (size_t p = 0; p < n && !g->failed; ++p) {
+    if (g->failed || !all || !ways) {
+        g->failed = true;
+        free(all);
+        free(ways);
+        return;
+    }
+    for (size_t p = 0; p < n; ++p) {
         float *at = all + p * each;
         ways[p] =
             (way){.places = at, .turns = at + 3 * frames, .sizes = at + 7 * frames, .always = true};
