@@ -35,7 +35,8 @@ static bool collect(th_out_crowd *crowd) {
             const th_studio_row *row = &moment->rows[i];
             if (row->phase == TH_PHASE_BODY) continue;
             th_out_person wanted = {.id = row->id};
-            if (bsearch(&wanted, crowd->people, (size_t)known, sizeof wanted, by_id)) continue;
+            if (known > 0 && bsearch(&wanted, crowd->people, (size_t)known, sizeof wanted, by_id))
+                continue;
             if (crowd->count == room) {
                 room = room + room / 2 + 256;
                 th_out_person *grown = realloc(crowd->people, (size_t)room * sizeof *grown);
