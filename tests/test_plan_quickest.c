@@ -471,7 +471,7 @@ static void restored_where_ways_follow(void **state) {
         void *again = malloc(size);
         assert_non_null(again);
         assert_int_equal(th_world_snapshot(other, again, size, NULL), TH_OK);
-        // What the planner keeps comes last, the buckets in their order.
+        // The planner's part of a snapshot comes last, its buckets in order.
         size_t own = th_models(NULL)[TH_PLAN_QUICKEST]->saved_size(world, TH_PLAN_QUICKEST);
         assert_memory_equal((char *)again + size - own, (char *)memory + size - own, own);
         // The last lane has nothing to do; a forged one would do the first one's work.

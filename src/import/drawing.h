@@ -21,7 +21,7 @@ typedef struct th_drawn_layer {
     int paths;
 } th_drawn_layer;
 
-// What was left out, by its name in the file.
+// A part of the drawing that was left out, by its name in the file.
 typedef struct th_left_out {
     const char *name;
     int count;

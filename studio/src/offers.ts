@@ -1,4 +1,4 @@
-// What is drawn for a model that no group has yet, and the change that makes people follow it. SPDX-License-Identifier: Apache-2.0
+// Offers: a drawn thing is for a model that no group has yet; the change gives groups that model. SPDX-License-Identifier: Apache-2.0
 import { words } from "./dom";
 import type { SceneList } from "./tools";
 import type { Scene, Stage } from "./types";

@@ -354,7 +354,7 @@ export class ChartsPanel {
         this.histories[world] = empty();
     }
 
-    // What has passed through exits, doors and lines so far, and how fast now; with every state.
+    // Counts and present flows of exits, doors and lines, renewed with every state.
     count(scene: Scene, worlds: WorldState[]): void {
         const pair = ([there, back]: [number, number]): string =>
             back > 0 ? `${grouped(there)} + ${grouped(back)} back` : grouped(there);

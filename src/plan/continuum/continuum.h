@@ -172,7 +172,7 @@ void th_potential_begin(th_buckets *buckets, float ground_cost, const th_goal_no
                         int goal_count, float *potential);
 bool th_potential_advance(th_buckets *buckets, const th_faces *faces, float *potential,
                           uint64_t most);
-// What waits in the buckets, from the lowest number of a bucket on, in the order in which it would be taken, for snapshots.
+// The entries of the buckets, lowest bucket first, in the order in which they would be taken: for snapshots.
 typedef struct th_bucket_entry {
     int node, bucket;
 } th_bucket_entry;
