@@ -32,6 +32,7 @@ typedef enum th_severity { TH_SEVERITY_NOTE, TH_SEVERITY_CAUTION, TH_SEVERITY_DA
     X(UNFINISHED, unfinished, CAUTION, "people inside when the time was over")      \
     X(STRANDED, stranded, CAUTION, "people of a group that never arrived")          \
     X(UNREACHABLE, unreachable, CAUTION, "people without a way to their goal")      \
+    X(WEDGED, wedged, CAUTION, "people who did not move any more")                  \
     X(CONGESTION, congestion, CAUTION, "significant congestion after IMO")          \
     X(FLOW, flow, CAUTION, "more people through a door than experiments found")     \
     X(OVERLAPS, overlaps, CAUTION, "bodies inside each other")                      \

@@ -335,6 +335,46 @@ th_panel_page th_panel_page_fit(const th_box *box, int levels, double text, doub
     return page;
 }
 
+static double scale_of(const th_panel_page *page, int level) {
+    const th_box *box = &page->boxes[level];
+    double width = (double)(box->max_x - box->min_x), height = (double)(box->max_y - box->min_y);
+    return fmin((page->right - page->left) / width, page->highest / height);
+}
+
+static double height_of(const th_panel_page *page, int level) {
+    return scale_of(page, level) * (double)(page->boxes[level].max_y - page->boxes[level].min_y);
+}
+
+th_panel_page th_panel_page_each(const th_box *boxes, int levels, double text, double left,
+                                 double top, double right, double highest) {
+    th_panel_page page = {.levels = levels,
+                          .columns = 1,
+                          .left = left,
+                          .top = levels > 1 ? top + 1.2 * text : top,
+                          .gap_y = 5.2 * text,
+                          .boxes = boxes,
+                          .right = right,
+                          .highest = highest};
+    page.bottom = page.top;
+    for (int level = 0; level < levels; ++level) {
+        page.scale = fmax(page.scale, scale_of(&page, level));
+        page.bottom += height_of(&page, level) + page.gap_y;
+    }
+    return page;
+}
+
+// A panel with a box of its own, below those of the levels before.
+static th_panel own_panel(const th_panel_page *page, const th_scene_view *scene, int level) {
+    const th_box *box = &page->boxes[level];
+    th_panel panel = {.box = *box, .scale = scale_of(page, level), .origin = scene->origin};
+    panel.left = page->left;
+    panel.top = page->top;
+    for (int above = 0; above < level; ++above) panel.top += height_of(page, above) + page->gap_y;
+    panel.width = panel.scale * (double)(box->max_x - box->min_x);
+    panel.height = panel.scale * (double)(box->max_y - box->min_y);
+    return panel;
+}
+
 th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
                              const th_scene_view *scene, const th_box *box, int level) {
     int column = level % page->columns, row = level / page->columns;
@@ -343,6 +383,7 @@ th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
     panel.top = page->top + row * (page->panel_height + page->gap_y);
     panel.width = page->panel_width;
     panel.height = page->panel_height;
+    if (page->boxes) panel = own_panel(page, scene, level);
     if (page->levels > 1) {
         char name[96];
         snprintf(name, sizeof name, "%.60s (z = %g m)", scene->levels[level].id,

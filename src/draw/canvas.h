@@ -79,12 +79,17 @@ typedef struct th_panel_page {
     double gap_x, gap_y; // between panels: room for axes and names
     double scale;        // [px/m]
     double panel_width, panel_height;
-    double bottom; // below the last panel's axes
+    double bottom;         // below the last panel's axes
+    const th_box *boxes;   // what each panel shows; NULL: all the same
+    double right, highest; // of panels that have boxes of their own
 } th_panel_page;
 
 // The number of columns that shows the plan largest in left .. right and at most `highest` high.
 th_panel_page th_panel_page_fit(const th_box *box, int levels, double text, double left, double top,
                                 double right, double highest);
+// One panel per row, each with its own box as large as fits into left .. right and `highest`. The scale is the largest.
+th_panel_page th_panel_page_each(const th_box *boxes, int levels, double text, double left,
+                                 double top, double right, double highest);
 // The panel of a level, its name written over it when there are several levels.
 th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
                              const th_scene_view *scene, const th_box *box, int level);

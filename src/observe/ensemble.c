@@ -166,6 +166,54 @@ static void find_stuck(const th_observation *o, th_run_summary *run) {
     }
 }
 
+// The jam's head is who has the shortest way to go of those that do not move.
+static bool is_head(const th_left_behind *one, const th_left_behind *than, const int *counts) {
+    if (than->group < 0) return true;
+    bool stuck = one->cause == TH_LEFT_WEDGED || one->cause == TH_LEFT_TOO_WIDE;
+    bool other = than->cause == TH_LEFT_WEDGED || than->cause == TH_LEFT_TOO_WIDE;
+    if (stuck != other) return stuck;
+    if (!stuck) return counts[one->cause] > counts[than->cause];
+    return one->to_go < than->to_go || (isnan(than->to_go) && !isnan(one->to_go));
+}
+
+// A person close before `at` who has a shorter way to go: what `at` waits for. -1: none.
+static int before_of(const th_observation *o, const th_left_behind *at) {
+    for (int i = 0; i < o->left_behind_count; ++i) {
+        const th_left_behind *other = &o->left_behind[i];
+        float dx = other->x - at->x, dy = other->y - at->y;
+        float reach = other->radius + at->radius + 0.5f; // [m] less than a body fits between
+        if (other->level == at->level && other->to_go < at->to_go &&
+            dx * dx + dy * dy < reach * reach)
+            return i;
+    }
+    return -1;
+}
+
+static void find_failure(const th_observation *o, th_failure *failure) {
+    failure->head.group = -1;
+    for (int i = 0; i < o->left_behind_count; ++i) failure->counts[o->left_behind[i].cause]++;
+    for (int i = 0; i < o->left_behind_count; ++i)
+        if (is_head(&o->left_behind[i], &failure->head, failure->counts))
+            failure->head = o->left_behind[i];
+    // Each is nearer to the goal than the one behind, so this ends.
+    int next = failure->head.cause == TH_LEFT_WEDGED ? before_of(o, &failure->head) : -1;
+    for (; next >= 0; next = before_of(o, &failure->head)) failure->head = o->left_behind[next];
+}
+
+double th_run_reach(const th_run_summary *run, double interval, double share) {
+    double wanted = share * (double)run->spawned;
+    if (share >= 1) return run->egress_time;
+    if (share >= 0.95 && share <= 0.95) return run->p95_time; // from single exits, more exact
+    if (run->spawned == 0) return (double)NAN;
+    for (int k = 0; k < run->sample_count; ++k) {
+        if ((double)run->left_curve[k] < wanted) continue;
+        if (k == 0) return 0;
+        double before = run->left_curve[k - 1], now = run->left_curve[k];
+        return interval * (k - 1 + (now > before ? (wanted - before) / (now - before) : 1));
+    }
+    return run->done ? run->egress_time : (double)NAN; // after the last sample
+}
+
 bool th_run_summarise(const th_observation *o, th_run_summary *run) {
     *run = (th_run_summary){
         .seed = o->seed,
@@ -190,12 +238,14 @@ bool th_run_summarise(const th_observation *o, th_run_summary *run) {
         .time = o->statistics.time,
         .use_time = o->use_sample_count * o->interval,
         .done = o->done,
+        .interval = o->interval,
         .interrupted = o->interrupted,
         .sample_count = o->sample_count};
     memcpy(run->spans, o->spans, sizeof run->spans);
     find_loads(o, run);
     find_flow(o, run);
     find_stuck(o, run);
+    find_failure(o, &run->failure);
     for (int k = 0; k < o->sample_count; ++k)
         if (o->overlapping[k] > run->overlapping_most) run->overlapping_most = o->overlapping[k];
     run->left_curve = malloc(((size_t)o->sample_count + 1) * sizeof *run->left_curve);
@@ -315,6 +365,61 @@ static th_result add_maps(th_ensemble *ensemble, const th_observation *o, th_err
     return TH_OK;
 }
 
+// ---- queues over time
+
+static bool reserve_bins(th_door_queue *queue, int bins) {
+    int from = queue->bins;
+    if (bins <= from) return true;
+    if (!TH_RESIZE(queue->people, bins) || !TH_RESIZE(queue->most, bins) ||
+        !TH_RESIZE(queue->wait, bins) || !TH_RESIZE(queue->passed, bins))
+        return false;
+    for (int b = from; b < bins; ++b) {
+        queue->people[b] = queue->wait[b] = 0.0;
+        queue->most[b] = queue->passed[b] = 0;
+    }
+    queue->bins = bins;
+    return true;
+}
+
+static int bin_of(double time) { return time > 0.0 ? (int)(time / TH_QUEUE_BIN) : 0; }
+
+static bool add_queue(th_door_queue *queue, const th_observation *o, const th_counter *counter) {
+    if (!counter->queue || counter->kind == TH_COUNT_LINE) return true;
+    if (!reserve_bins(queue, bin_of(fmax(o->statistics.time, o->sample_count * o->interval)) + 1))
+        return false;
+    for (int k = 0; k < o->sample_count; ++k) {
+        int b = bin_of(k * o->interval + 1e-6);
+        queue->people[b] += (double)counter->queue[k];
+        if (counter->queue[k] > queue->most[b]) queue->most[b] = counter->queue[k];
+    }
+    for (int k = 0; k < counter->pass_count; ++k) {
+        int b = bin_of((double)counter->passes[k].time - o->start);
+        if (b >= queue->bins) continue;
+        queue->wait[b] += (double)counter->passes[k].wait;
+        queue->passed[b]++;
+    }
+    return true;
+}
+
+static bool add_queues(th_ensemble *ensemble, const th_observation *o) {
+    if (!ensemble->queues)
+        ensemble->queues = calloc((size_t)o->counter_count + 1, sizeof *ensemble->queues);
+    bool added = ensemble->queues;
+    for (int c = 0; added && c < o->counter_count; ++c)
+        added = add_queue(&ensemble->queues[c], o, &o->counters[c]);
+    return added;
+}
+
+double th_queue_people(const th_ensemble *ensemble, int counter, int bin) {
+    double samples = fmax(1.0, TH_QUEUE_BIN / ensemble->interval) * ensemble->run_count;
+    return ensemble->queues[counter].people[bin] / samples;
+}
+
+double th_queue_wait(const th_ensemble *ensemble, int counter, int bin) {
+    const th_door_queue *queue = &ensemble->queues[counter];
+    return queue->passed[bin] > 0 ? queue->wait[bin] / queue->passed[bin] : (double)NAN;
+}
+
 // ---- adding
 
 static th_result take_first(th_ensemble *ensemble, th_observation *o, th_error *error) {
@@ -334,6 +439,11 @@ th_result th_ensemble_add(th_ensemble *ensemble, th_observation *o, th_error *er
     th_run_summary run;
     if (!TH_RESERVE_ONE(ensemble->runs, ensemble->run_count) || !th_run_summarise(o, &run))
         return no_memory(error);
+    // Before the observation is taken over.
+    if (!th_quantities_add(&ensemble->quantities, o, &run) || !add_queues(ensemble, o)) {
+        free(run.left_curve);
+        return no_memory(error);
+    }
     th_result result =
         ensemble->first ? add_maps(ensemble, o, error) : take_first(ensemble, o, error);
     if (result != TH_OK) {
@@ -347,6 +457,15 @@ th_result th_ensemble_add(th_ensemble *ensemble, th_observation *o, th_error *er
 void th_ensemble_release(th_ensemble *ensemble) {
     for (int r = 0; r < ensemble->run_count; ++r) free(ensemble->runs[r].left_curve);
     free(ensemble->runs);
+    th_quantities_release(&ensemble->quantities);
+    for (int c = 0; ensemble->queues && c < ensemble->first->counter_count; ++c) {
+        th_door_queue *queue = &ensemble->queues[c];
+        free(queue->people);
+        free(queue->most);
+        free(queue->wait);
+        free(queue->passed);
+    }
+    free(ensemble->queues);
     if (ensemble->first && ensemble->maps != ensemble->first->maps) {
         for (int m = 0; m < ensemble->map_count; ++m) th_map_release(&ensemble->maps[m]);
         free(ensemble->maps);

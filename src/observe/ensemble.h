@@ -4,6 +4,7 @@
 #define TH_OBSERVE_ENSEMBLE_H
 #include "core/statistics.h"
 #include "observe/observer.h"
+#include "observe/quantities.h"
 
 extern const float th_load_times[TH_LOADS]; // [s]
 
@@ -17,6 +18,13 @@ typedef struct th_stuck {
 th_stuck th_stuck_of(const th_observation *observation, int group);
 // The highest flow over a full window at a counter, both directions together; NaN: no width, or shorter than a window.
 double th_counter_peak_flow(const th_observation *observation, const th_counter *counter);
+
+// Those who had not arrived at the end: how many by cause, and the head of the jam, which is the cause of the others.
+typedef struct th_failure {
+    int counts[TH_LEFT_CAUSE_COUNT];
+    // Of those stuck the one that has the shortest way to go, else one of the most frequent cause; group -1: none was left.
+    th_left_behind head;
+} th_failure;
 
 typedef struct th_run_summary {
     uint64_t seed, hash;
@@ -33,6 +41,8 @@ typedef struct th_run_summary {
     // Highest flow over a window of TH_PEAK_WINDOW at any counter that has a width [1/(m s)]; NaN: none. Which counter.
     double max_flow;
     int max_flow_counter;
+    th_failure failure;
+    double interval;  // between samples [s]
     th_stuck stuck;   // of those who had not arrived at the end
     uint64_t crushed; // people longer than TH_PACKED_TIME above TH_PACKED; 0 without maps
     // People that fell at least once, those of them that lie on the ground at the end, and falls.
@@ -47,6 +57,20 @@ typedef struct th_run_summary {
     uint32_t *left_curve; // per sample
 } th_run_summary;
 
+// The queue of an opening over time, all runs together, in bins of TH_QUEUE_BIN seconds.
+#define TH_QUEUE_BIN 10.0 // [s] as the window of flows
+typedef struct th_door_queue {
+    double *people;   // over samples and runs
+    uint32_t *most;   // of any run
+    double *wait;     // of those who passed in it [s], added up
+    uint32_t *passed; // how many those are
+    int bins;
+} th_door_queue;
+double th_queue_people(const struct th_ensemble *ensemble, int counter,
+                       int bin); // mean over time and runs
+double th_queue_wait(const struct th_ensemble *ensemble, int counter,
+                     int bin); // mean [s]; NaN: none passed
+
 typedef struct th_ensemble {
     double interval;
     th_run_summary *runs;
@@ -54,10 +78,14 @@ typedef struct th_ensemble {
     th_map *maps; // summed over runs (maxima: largest); with one run the first observation's own
     int map_count;
     int map_runs;
-    int64_t use_samples;   // of all runs, in their time of use
+    int64_t use_samples; // of all runs, in their time of use
+    th_quantities quantities;
+    th_door_queue *queues; // per counter of the first run; empty for lines
     th_observation *first; // the first run in full; belongs to the ensemble
 } th_ensemble;
 
+// When the share (0 .. 1) of all people had left [s]; NaN: never.
+double th_run_reach(const th_run_summary *run, double interval, double share);
 // One run in a few numbers; free left_curve. False: no memory.
 bool th_run_summarise(const th_observation *observation, th_run_summary *run);
 

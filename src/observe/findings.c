@@ -3,6 +3,7 @@
 #include "observe/findings.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "formula/segment.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
@@ -292,6 +293,42 @@ th_stranded th_find_stranded(const th_scene_view *scene, const th_observation *o
     return place_stuck(scene, th_stuck_of(o, group));
 }
 
+// The exit or door within 3 m of the place, and how far; "" when there is none.
+static void opening_near(const th_scene_view *scene, const th_left_behind *at, char words[160]) {
+    const th_vec2 place = {at->x, at->y};
+    float least = 3.0f * 3.0f;
+    words[0] = '\0';
+    for (int k = 0; k < scene->door_count + scene->goal_count; ++k) {
+        bool door = k < scene->door_count;
+        const th_goal *goal = door ? NULL : &scene->goals[k - scene->door_count];
+        if (goal && (goal->kind != TH_GOAL_EXIT || !goal->is_line)) continue;
+        const th_line *line = door ? &scene->doors[k].line : &goal->line;
+        float away = th_segment_distance2(place, line->a, line->b);
+        if (line->level != at->level || away >= least) continue;
+        least = away;
+        snprintf(words, 160, ", %.1f m from %s \"%.60s\" (%.2f m)", (double)sqrtf(away),
+                 door ? "door" : "exit", door ? scene->doors[k].id : goal->id,
+                 hypot((double)(line->b.x - line->a.x), (double)(line->b.y - line->a.y)));
+    }
+}
+
+void th_failure_words(const th_scene_view *scene, const th_failure *failure, char *words,
+                      size_t size) {
+    const th_left_behind *head = &failure->head;
+    char near[160], rest[48] = "";
+    words[0] = '\0';
+    if (head->group < 0) return;
+    opening_near(scene, head, near);
+    if (head->rest >= TH_REST_TIME && head->cause != TH_LEFT_WALKING)
+        snprintf(rest, sizeof rest, " for %.0f s", (double)head->rest);
+    bool levels = scene->level_count > 1;
+    snprintf(words, size, "group \"%.80s\" (%.2f m wide): %s%s, at (%.1f, %.1f)%s%.40s%s%s",
+             th_member_of(scene, head->group), 2.0 * (double)head->radius,
+             th_left_cause_words[head->cause], rest, scene->origin.x + (double)head->x,
+             scene->origin.y + (double)head->y, levels ? " on level \"" : "",
+             levels ? scene->levels[head->level].id : "", levels ? "\"" : "", near);
+}
+
 const char *th_member_of(const th_scene_view *scene, int group) {
     int scripted = group - scene->group_count;
     if (group >= 0 && group < scene->group_count) return scene->groups[group].id;
@@ -395,6 +432,60 @@ static void find_one_stranded(const finder *f, th_stranded stranded, const char 
                     stranded.count == 1 ? "the person stands" : "one of them stands", where);
 }
 
+// How many of a cause there are in the run with the most of them.
+static int most_of_cause(const th_ensemble *ensemble, th_left_cause cause,
+                         const th_run_summary **worst) {
+    int most = 0;
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        int count = ensemble->runs[r].failure.counts[cause];
+        if (count <= most) continue;
+        most = count;
+        *worst = &ensemble->runs[r];
+    }
+    return most;
+}
+
+// Why they did not get out: a door that is shut, a way too narrow, a person that is stuck.
+static void find_causes(const finder *f) {
+    static const struct {
+        th_left_cause cause;
+        th_finding_kind kind;
+        const char *words, *cure;
+    } told[] = {{TH_LEFT_SHUT, TH_FINDING_UNREACHABLE,
+                 "cannot reach a goal: a closed door is on every way", "Open a door."},
+                {TH_LEFT_NO_WAY, TH_FINDING_UNREACHABLE,
+                 "cannot reach a goal: a wall is in between", "Take away the wall."},
+                {TH_LEFT_TOO_WIDE, TH_FINDING_UNREACHABLE,
+                 "cannot reach a goal: no way is wide enough",
+                 "Widen a way, or give them another one."},
+                {TH_LEFT_WEDGED, TH_FINDING_WEDGED, "did not move any more",
+                 "Look at the first of them: widen the way there."}};
+    uint64_t now = f->over ? 0 : f->ensemble->first->statistics.unreachable;
+    if (now > 0)
+        th_findings_add(f->out, th_finding_of(TH_FINDING_UNREACHABLE, (int)now),
+                        "Open a door, widen a way or take away the wall.",
+                        "%" PRIu64 " %s cannot reach a goal now.", now, th_people_word(now));
+    for (size_t k = 0; k < sizeof told / sizeof *told; ++k) {
+        const th_run_summary *worst = NULL;
+        char first[400] = "";
+        int most = most_of_cause(f->ensemble, told[k].cause, &worst);
+        if (most == 0) continue;
+        if (f->scene->run.duration > 0.0 && told[k].cause == TH_LEFT_WEDGED) continue;
+        th_finding about = th_finding_of(told[k].kind, most);
+        const th_left_behind *head = &worst->failure.head;
+        if (head->cause == told[k].cause) {
+            char words[360];
+            set_place(&about, (th_place){head->level, f->scene->origin.x + (double)head->x,
+                                         f->scene->origin.y + (double)head->y});
+            th_failure_words(f->scene, &worst->failure, words, sizeof words);
+            snprintf(first, sizeof first, " The first: %s.", words);
+        }
+        th_findings_add(f->out, about, told[k].cure, "%s%d %s %s at the end.%s",
+                        f->ensemble->run_count > 1 ? "Up to " : "", most,
+                        th_people_word((uint64_t)most), told[k].words, first);
+    }
+}
+
 // Tells people left behind in the first run, or in the run with the most of them.
 static void find_stranded(const finder *f) {
     const th_scene_view *scene = f->scene;
@@ -413,13 +504,7 @@ static void find_stranded(const finder *f) {
             find_one_stranded(f, th_find_stranded(scene, first, g),
                               f->ensemble->run_count > 1 ? " in the first run" : "");
     }
-    uint64_t unreachable = first->done ? 0 : first->statistics.unreachable;
-    if (unreachable > 0)
-        th_findings_add(f->out, th_finding_of(TH_FINDING_UNREACHABLE, (int)unreachable),
-                        "Open a door or take away the wall.",
-                        "%" PRIu64 " %s cannot reach a goal%s: a door on every way is shut or a "
-                        "wall is in between.",
-                        unreachable, th_people_word(unreachable), f->over ? " at the end" : " now");
+    find_causes(f);
 }
 
 static void find_flow(const finder *f) {
@@ -432,7 +517,6 @@ static void find_flow(const finder *f) {
         runs++;
         if (!worst || run->max_flow > worst->max_flow) worst = run;
     }
-    static const char *const counter_kinds[] = {"exit", "door", "line"};
     if (!worst) return;
     char some[64];
     how_many(f, some, runs);
@@ -445,7 +529,7 @@ static void find_flow(const finder *f) {
                     "%s %s \"%s\" (%.2f m) let through up to %.1f people per metre and second "
                     "over %.0f s. People do not pass doors and corridors faster than about %.1f: "
                     "real times are longer.",
-                    some, counter_kinds[counter->kind], counter->id, counter->width,
+                    some, th_counter_kind_names[counter->kind], counter->id, counter->width,
                     worst->max_flow, TH_PEAK_WINDOW, TH_TOO_MUCH_FLOW);
 }
 

@@ -135,6 +135,11 @@ typedef struct th_stranded {
 th_stranded th_find_stranded(const th_scene_view *scene, const th_observation *observation,
                              int group);
 
+// Why people were left, from the one at the head of the jam: 'group "wheelchairs" (0.70 m wide): stuck, with the others
+// behind, for 93 s at (12.5, 3.0), 0.4 m before door "main" (0.80 m)'.
+void th_failure_words(const th_scene_view *scene, const th_failure *failure, char *words,
+                      size_t size);
+
 // The name of a group or of a scripted person; "" for neither.
 const char *th_member_of(const th_scene_view *scene, int group);
 #endif

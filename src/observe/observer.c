@@ -5,6 +5,7 @@
 #include "observe/density.h"
 #include "observe/observer_parts.h"
 #include "record/moment.h"
+#include "throng/live.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,7 +51,9 @@ static void add_counter(th_observer *observer, th_counter_kind kind, const char 
 
 bool th_counters_create(th_observer *observer) {
     const th_scene_view *scene = observer->scene;
-    size_t most = (size_t)(scene->goal_count + scene->door_count + scene->measure_line_count) + 1;
+    size_t most = (size_t)(scene->goal_count + scene->door_count + scene->link_count +
+                           scene->measure_line_count) +
+                  1;
     observer->observation.counters = calloc(most, sizeof *observer->observation.counters);
     observer->counter_index = calloc(most, sizeof *observer->counter_index);
     if (!observer->observation.counters || !observer->counter_index) return false;
@@ -67,6 +70,13 @@ bool th_counters_create(th_observer *observer) {
         add_counter(observer, TH_COUNT_DOOR, scene->doors[d].id, d, line->level, line_length(line));
         name_sides(&o->counters[o->counter_count - 1], line);
     }
+    for (int l = 0; l < scene->link_count; ++l) {
+        const th_link *link = &scene->links[l];
+        const th_line line = {link->level[0], link->a, link->b};
+        add_counter(observer, TH_COUNT_STAIRS, link->id, l, line.level, line_length(&line));
+        o->counters[o->counter_count - 1].forward_to = "up";
+        o->counters[o->counter_count - 1].backward_to = "down";
+    }
     for (int l = 0; l < scene->measure_line_count; ++l) {
         const th_line *line = &scene->measure_lines[l].line;
         add_counter(observer, TH_COUNT_LINE, scene->measure_lines[l].id, l, line->level,
@@ -76,12 +86,23 @@ bool th_counters_create(th_observer *observer) {
     return true;
 }
 
+const char *const th_counter_kind_names[TH_COUNTER_KINDS] = {"exit", "door", "stairs", "line"};
+
+int th_exit_counter(const th_observer *observer, int goal) {
+    for (int c = 0; c < observer->observation.counter_count; ++c)
+        if (observer->observation.counters[c].kind == TH_COUNT_EXIT &&
+            observer->counter_index[c] == goal)
+            return c;
+    return -1;
+}
+
 // Counts and times of every counter as they are now.
 void th_counters_read(th_observer *observer, const th_world *world) {
     th_observation *o = &observer->observation;
     for (int c = 0; c < o->counter_count; ++c) {
         th_counter *counter = &o->counters[c];
         int index = observer->counter_index[c];
+        if (counter->kind == TH_COUNT_STAIRS) continue; // th_people_sample counts them
         if (counter->kind == TH_COUNT_EXIT) {
             th_exit_count exit = th_world_exit(world, index);
             counter->forward_total = exit.left;
@@ -197,9 +218,12 @@ bool th_series_grow(th_observation *o) {
     bool grown = TH_RESERVE_ONE(o->spawned, n) && TH_RESERVE_ONE(o->inside, n) &&
                  TH_RESERVE_ONE(o->left, n) && TH_RESERVE_ONE(o->overlapping, n) &&
                  TH_RESERVE_ONE(o->jammed, n);
-    for (int c = 0; grown && c < o->counter_count; ++c)
-        grown =
-            TH_RESERVE_ONE(o->counters[c].forward, n) && TH_RESERVE_ONE(o->counters[c].backward, n);
+    for (int c = 0; grown && c < o->counter_count; ++c) {
+        th_counter *counter = &o->counters[c];
+        grown = TH_RESERVE_ONE(counter->forward, n) && TH_RESERVE_ONE(counter->backward, n) &&
+                TH_RESERVE_ONE(counter->queue, n);
+        if (grown) counter->queue[n] = 0;
+    }
     for (int a = 0; grown && a < o->area_count; ++a)
         grown = TH_RESERVE_ONE(o->areas[a].density, n) && TH_RESERVE_ONE(o->areas[a].speed, n) &&
                 TH_RESERVE_ONE(o->areas[a].voronoi_density, n) &&
@@ -280,6 +304,7 @@ static th_result create(const th_scene_view *scene, const th_observer_def *def, 
     observer->scene = scene;
     observer->track_stride = 1;
     o->interval = def->interval;
+    o->scene = scene;
     for (int k = 0; k < TH_SPANS; ++k) o->spans[k] = (th_span){(double)NAN, (double)NAN};
     o->tracks = calloc((size_t)def->track_count + 1, sizeof *o->tracks);
     if (!o->tracks || !th_counters_create(observer) || !th_areas_create(observer) ||
@@ -351,7 +376,8 @@ static th_result see_events(th_observer *observer, th_world *world, th_error *er
             event->index >= observer->scene->goal_count)
             continue;
         if (!th_people_reserve(observer, event->agent.serial)) return no_memory(error);
-        th_person_leaves(observer, event->agent.serial, event->index, event->time);
+        if (!th_person_leaves(observer, event->agent.serial, event->index, event->time))
+            return no_memory(error);
     }
     return TH_OK;
 }
@@ -418,7 +444,7 @@ static void take_spans(th_observer *observer, double time) {
 static bool take_people(th_observer *observer, th_world *world, const th_moment *moment,
                         double time) {
     th_observation *o = &observer->observation;
-    o->jammed[o->sample_count] = th_people_sample(observer, moment, time);
+    if (!th_people_sample(observer, moment, time)) return false;
     bool late = take_use(observer, time);
     th_people_into_maps(observer, moment);
     for (int m = 0; m < o->map_count; ++m)
@@ -476,7 +502,46 @@ th_result th_observer_see(th_observer *observer, th_world *world, th_error *erro
 
 // ---- the end
 
-static th_result find_left_behind(th_observation *o, const th_moment *moment, th_error *error) {
+const char *const th_left_cause_words[TH_LEFT_CAUSE_COUNT] = {
+#define X(name, words) words,
+    TH_LEFT_CAUSES(X)
+#undef X
+};
+
+// The walking distance to its present goal; infinite: no way; NaN: it has none.
+static float way_to_go(const th_world *world, const th_group *group, uint32_t leg,
+                       const th_left_behind *person) {
+    int target = th_group_target(group, leg);
+    const th_vec2 place = {person->x, person->y};
+    float distance = NAN;
+    if (target >= 0) th_world_distances(world, target, person->level, &place, 1, &distance);
+    return distance;
+}
+
+// Does no way have room for it? The planners' distances are those of the smallest size.
+static bool is_too_wide(const th_scene_view *scene, const th_left_behind *person) {
+    double needs =
+        fmin(2.0 * (double)person->radius, th_group_gap(&scene->groups[person->group], true));
+    return needs > th_scene_widest_with_way(scene->scene, person->group);
+}
+
+static th_left_cause cause_of(const th_observer *observer, const th_world *world,
+                              const th_left_behind *person, const th_last_seen *seen) {
+    const th_scene_view *scene = observer->scene;
+    if (person->phase == TH_PHASE_STANDING) return TH_LEFT_STANDING;
+    if (person->phase == TH_PHASE_WAITING) return TH_LEFT_WAITING;
+    if (person->phase == TH_PHASE_FALLEN) return TH_LEFT_FALLEN;
+    if (person->group < scene->group_count && is_too_wide(scene, person)) return TH_LEFT_TOO_WIDE;
+    for (int d = 0; isinf(person->to_go) && d < scene->door_count; ++d)
+        if (!th_world_door_open(world, d)) return TH_LEFT_SHUT;
+    if (isinf(person->to_go)) return TH_LEFT_NO_WAY;
+    if (person->rest >= TH_REST_TIME) return TH_LEFT_WEDGED;
+    return seen->doing == TH_DOING_JAM ? TH_LEFT_QUEUE : TH_LEFT_WALKING;
+}
+
+static th_result find_left_behind(th_observer *observer, th_world *world, const th_moment *moment,
+                                  th_error *error) {
+    th_observation *o = &observer->observation;
     free(o->left_behind);
     o->left_behind = NULL;
     o->left_behind_count = 0;
@@ -484,15 +549,25 @@ static th_result find_left_behind(th_observation *o, const th_moment *moment, th
     for (int i = 0; i < moment->count; ++i) count += moment->phase[i] < TH_PHASE_ARRIVED;
     if (count == 0) return TH_OK;
     o->left_behind = calloc((size_t)count, sizeof *o->left_behind);
+    const float *radius = th_world_map(world, TH_FIELD_RADIUS, TH_ACCESS_READ);
+    const uint32_t *legs = th_world_map(world, TH_FIELD_LEG, TH_ACCESS_READ);
     if (!o->left_behind) return no_memory(error);
     for (int i = 0; i < moment->count; ++i) {
         if (moment->phase[i] >= TH_PHASE_ARRIVED) continue;
-        o->left_behind[o->left_behind_count++] =
-            (th_left_behind){.x = (float)moment->x[i],
-                             .y = (float)moment->y[i],
-                             .level = th_moment_level(moment, i),
-                             .group = moment->group[i],
-                             .phase = (th_phase)moment->phase[i]};
+        th_left_behind *person = &o->left_behind[o->left_behind_count++];
+        *person = (th_left_behind){.x = (float)moment->x[i],
+                                   .y = (float)moment->y[i],
+                                   .level = th_moment_level(moment, i),
+                                   .group = moment->group[i],
+                                   .phase = (th_phase)moment->phase[i],
+                                   .radius = radius ? radius[i] : 0.0f,
+                                   .to_go = NAN};
+        const th_last_seen *seen = &observer->last_seen[moment->id[i] - 1];
+        person->rest = (float)o->statistics.time - seen->rest_since;
+        if (legs && person->group < observer->scene->group_count)
+            person->to_go =
+                way_to_go(world, &observer->scene->groups[person->group], legs[i], person);
+        person->cause = cause_of(observer, world, person, seen);
     }
     return TH_OK;
 }
@@ -516,7 +591,7 @@ th_result th_observer_finish(th_observer *observer, th_world *world, th_error *e
     observer->lost_since_sample = 0;
     th_people_finish(observer, moment, time);
     observer->last_sample_time = time; // a second call adds nothing
-    return find_left_behind(o, moment, error);
+    return find_left_behind(observer, world, moment, error);
 }
 
 // ---- what was measured
@@ -525,6 +600,8 @@ void th_observation_release(th_observation *o) {
     for (int c = 0; c < o->counter_count; ++c) {
         free(o->counters[c].forward);
         free(o->counters[c].backward);
+        free(o->counters[c].queue);
+        free(o->counters[c].passes);
     }
     for (int a = 0; a < o->area_count; ++a) {
         free(o->areas[a].density);

@@ -2,6 +2,7 @@
 #ifndef TH_OBSERVE_OBSERVER_H
 #define TH_OBSERVE_OBSERVER_H
 #include "throng/record.h"
+#include "throng/scene_view.h"
 #include "throng/world.h"
 
 // ---- bounds of findings
@@ -68,8 +69,19 @@ enum { TH_LOADS = 3 };
 // Width of map cells from which short peaks are smoothed out. [m]
 #define TH_COARSE_CELL 0.51
 
-// A line or area people are counted at. Counts are cumulative, one per sample.
-typedef enum th_counter_kind { TH_COUNT_EXIT, TH_COUNT_DOOR, TH_COUNT_LINE } th_counter_kind;
+// A line or area people are counted at. Counts are cumulative, one per sample. Stairs are counted at samples, by the level
+// that a person is on; forward is up.
+// A person joins the queue of an opening (exit, door, stairs) with its first jam since the opening before, and passes it.
+// Between two jams it may walk for TH_QUEUE_BREAK; after a longer walk it joins anew.
+#define TH_QUEUE_BREAK 10.0f // [s] about 13 m of free walking: the way to another queue
+typedef enum th_counter_kind {
+    TH_COUNT_EXIT,
+    TH_COUNT_DOOR,
+    TH_COUNT_STAIRS,
+    TH_COUNT_LINE,
+    TH_COUNTER_KINDS
+} th_counter_kind;
+extern const char *const th_counter_kind_names[TH_COUNTER_KINDS]; // "exit", ...
 typedef struct th_counter {
     th_counter_kind kind;
     const char *id; // the scene's
@@ -79,7 +91,14 @@ typedef struct th_counter {
     uint32_t *forward, *backward;           // per sample; exits count forward only
     double first_time, last_time;           // [s] NaN: none yet
     uint64_t forward_total, backward_total; // at the end, which may lie between samples
+    // Not of lines: people in its queue, per sample, of those who passed later; and each who passed.
+    uint32_t *queue;
+    struct th_pass *passes;
+    int pass_count;
 } th_counter;
+typedef struct th_pass {
+    float time, wait; // when, and how long in the queue [s]
+} th_pass;
 
 // A measurement area: density by three methods (density.h, with their defaults) and the mean speed of those in
 // it, one per sample.
@@ -174,11 +193,39 @@ typedef struct th_track {
     uint8_t *level;
 } th_track;
 
-// A person that has not arrived when the run ends.
+// Why a person has not arrived when the run ends. X(NAME, words)
+// clang-format off
+#define TH_LEFT_CAUSES(X) \
+    X(WALKING, "still walking")                                  /* the run was too short */ \
+    X(STANDING, "not set off yet") \
+    X(WAITING, "waiting where the route says") \
+    X(FALLEN, "on the ground") \
+    X(SHUT, "every way is shut by a closed door") \
+    X(TOO_WIDE, "wider than every way") \
+    X(NO_WAY, "no way to the goal") \
+    X(QUEUE, "in a jam that moves") \
+    X(WEDGED, "stuck, with the others behind")                   /* in one place for TH_REST_TIME */
+// clang-format on
+typedef enum th_left_cause {
+#define X(name, words) TH_LEFT_##name,
+    TH_LEFT_CAUSES(X)
+#undef X
+        TH_LEFT_CAUSE_COUNT
+} th_left_cause;
+extern const char *const th_left_cause_words[TH_LEFT_CAUSE_COUNT];
+// A walking person that stayed within TH_REST_REACH for this long does not move any more: a queue that lets one person per
+// minute pass would still push it on. [s], [m]
+#define TH_REST_TIME 60.0f
+#define TH_REST_REACH 0.5f
+
 typedef struct th_left_behind {
     float x, y;
     int level, group;
     th_phase phase;
+    th_left_cause cause;
+    float rest;   // seconds within TH_REST_REACH of where it is
+    float to_go;  // walking distance to the goal [m]; infinite: no way; NaN: not known
+    float radius; // [m]
 } th_left_behind;
 
 // The first and the last sample at which something occurred [s]; NaN: never.
@@ -194,6 +241,7 @@ typedef enum th_span_kind {
 } th_span_kind;
 
 typedef struct th_observation {
+    const th_scene_view *scene; // NULL: made by hand
     uint64_t seed, hash;
     bool recorded;    // of a recording: people that vanish have left, and the models are not known
     bool done;        // all have arrived or left, and no more come

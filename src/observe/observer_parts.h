@@ -18,6 +18,9 @@ typedef struct th_last_seen {
     uint8_t crowding; // how many of th_exposure_bounds the density is above
     uint16_t level;
     float wait_until; // when doing is TH_DOING_WAIT [s]
+    float queue_since,
+        last_jam; // first and last jam of this queue [s]; NaN: none since the last opening
+    float rest_x, rest_y, rest_since; // it has been within TH_REST_REACH of there since
 } th_last_seen;
 
 // ---- maps. observer_map.c
@@ -61,9 +64,12 @@ void th_map_forget_pressure(th_map *map);
 // ---- people. observer_people.c
 // Room for all people up to `id`; new entries are empty. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
-// All people at a sample. Returns how many are in a jam.
-uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double time);
-void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
+// The index of the counter of a goal's exit; -1: none.
+int th_exit_counter(const th_observer *observer, int goal);
+// All people at a sample. False: no memory.
+bool th_people_sample(th_observer *observer, const th_moment *moment, double time);
+// False: no memory.
+bool th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
 // Puts all people, as just seen, into the maps.
 void th_people_into_maps(th_observer *observer, const th_moment *moment);
 // People who vanished without an event (a burst): at most `lost` of them left, at `time`.

@@ -1,5 +1,6 @@
 // One row per person (phases, exposure, loads), and the tracks of some. SPDX-License-Identifier: Apache-2.0
 #include "core/memory.h"
+#include "formula/segment.h"
 #include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ bool th_people_reserve(th_observer *observer, uint32_t id) {
             .start_time = NAN, .end_time = NAN, .peak_pressure = NAN, .group = -1, .exit = -1};
         for (int k = 0; o->map_count == 0 && k < TH_EXPOSURES; ++k)
             o->people[o->person_count].exposure[k] = NAN;
-        observer->last_seen[o->person_count] = (th_last_seen){.crowding = TH_CROWDING_UNKNOWN};
+        observer->last_seen[o->person_count] = (th_last_seen){
+            .crowding = TH_CROWDING_UNKNOWN, .queue_since = NAN, .last_jam = NAN, .rest_x = NAN};
     }
     return true;
 }
@@ -77,7 +79,12 @@ static th_last_seen seen_now(const th_moment *moment, int i, const th_last_seen 
                         .doing = (uint8_t)doing_now(phase, speed),
                         .crowding = before->crowding, // until the maps know
                         .level = (uint16_t)th_moment_level(moment, i),
-                        .wait_until = moment->wait_until ? (float)moment->wait_until[i] : 0.0f};
+                        .wait_until = moment->wait_until ? (float)moment->wait_until[i] : 0.0f,
+                        .queue_since = before->queue_since,
+                        .last_jam = before->last_jam,
+                        .rest_x = before->rest_x,
+                        .rest_y = before->rest_y,
+                        .rest_since = before->rest_since};
     if (before->crowding == TH_CROWDING_UNKNOWN || !(interval > 0.0f)) return now;
     th_vec2 way = {(now.x - before->x) / interval, (now.y - before->y) / interval};
     // Between levels coordinates may jump: the way counts if a person can have walked it.
@@ -86,7 +93,100 @@ static th_last_seen seen_now(const th_moment *moment, int i, const th_last_seen 
     return now;
 }
 
-uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double time) {
+// ---- queues
+
+// Through the opening of counter c at `time`; false: no memory.
+static bool pass_opening(th_observation *o, int c, th_last_seen *person, double time) {
+    th_counter *counter = &o->counters[c];
+    bool queued = isfinite(person->queue_since) && (float)time - person->last_jam <= TH_QUEUE_BREAK;
+    float since = person->queue_since;
+    if (!TH_RESERVE_ONE(counter->passes, counter->pass_count)) return false;
+    counter->passes[counter->pass_count++] =
+        (th_pass){(float)time, queued ? (float)time - since : 0.0f};
+    person->queue_since = person->last_jam = NAN;
+    if (!queued || !counter->queue) return true;
+    int from = (int)ceil(((double)since - o->start) / o->interval - 1e-6);
+    for (int k = from > 0 ? from : 0;
+         k < o->sample_count && o->start + k * o->interval < time - 1e-6; ++k)
+        counter->queue[k]++;
+    return true;
+}
+
+// The stairs between two levels that lie nearest to the way from p to q; -1: none.
+static int stairs_between(const th_observer *observer, int lower, int upper, th_vec2 p, th_vec2 q) {
+    const th_vec2 middle = {0.5f * (p.x + q.x), 0.5f * (p.y + q.y)};
+    float least = INFINITY;
+    int nearest = -1;
+    for (int c = 0; c < observer->observation.counter_count; ++c) {
+        if (observer->observation.counters[c].kind != TH_COUNT_STAIRS) continue;
+        const th_link *link = &observer->scene->links[observer->counter_index[c]];
+        float away = th_segment_distance2(middle, link->a, link->b);
+        if (link->level[0] != lower || link->level[1] != upper || away >= least) continue;
+        least = away;
+        nearest = c;
+    }
+    return nearest;
+}
+
+static bool climb(th_observer *observer, const th_last_seen *before, th_last_seen *now,
+                  double time) {
+    bool up = now->level > before->level;
+    int c =
+        stairs_between(observer, up ? before->level : now->level, up ? now->level : before->level,
+                       (th_vec2){before->x, before->y}, (th_vec2){now->x, now->y});
+    if (c < 0) return true;
+    th_counter *counter = &observer->observation.counters[c];
+    if (counter->forward_total + counter->backward_total == 0) counter->first_time = time;
+    counter->last_time = time;
+    up ? counter->forward_total++ : counter->backward_total++;
+    return pass_opening(&observer->observation, c, now, time);
+}
+
+// Where the person went since the last sample, on a straight way. False: no memory.
+static bool see_passages(th_observer *observer, const th_last_seen *before, th_last_seen *now,
+                         double time) {
+    th_observation *o = &observer->observation;
+    const th_vec2 p = {before->x, before->y}, q = {now->x, now->y};
+    if (before->level != now->level && !climb(observer, before, now, time)) return false;
+    for (int c = 0; c < o->counter_count; ++c) {
+        if (o->counters[c].kind != TH_COUNT_DOOR) continue;
+        const th_line *line = &observer->scene->doors[observer->counter_index[c]].line;
+        if (line->level != now->level || th_segment_crossing(p, q, line->a, line->b) == 0) continue;
+        if (!pass_opening(o, c, now, time)) return false;
+    }
+    return true;
+}
+
+static void see_rest(th_last_seen *now, double time) {
+    float dx = now->x - now->rest_x, dy = now->y - now->rest_y;
+    if (dx * dx + dy * dy <= TH_REST_REACH * TH_REST_REACH) return; // not where rest_x is NaN
+    now->rest_x = now->x;
+    now->rest_y = now->y;
+    now->rest_since = (float)time;
+}
+
+// What the sample says of queues; `before` NULL: the person is new. False: no memory.
+static bool see_queue(th_observer *observer, const th_last_seen *before, th_last_seen *now,
+                      double time) {
+    see_rest(now, time);
+    if (before && !see_passages(observer, before, now, time)) return false;
+    if (now->doing != TH_DOING_JAM) return true;
+    if (!((float)time - now->last_jam <= TH_QUEUE_BREAK)) now->queue_since = (float)time;
+    now->last_jam = (float)time;
+    return true;
+}
+
+// The stairs' counts of this sample, which th_series_take could not know.
+static void take_stairs(th_observation *o) {
+    for (int c = 0; c < o->counter_count; ++c) {
+        th_counter *counter = &o->counters[c];
+        if (counter->kind != TH_COUNT_STAIRS) continue;
+        counter->forward[o->sample_count] = (uint32_t)counter->forward_total;
+        counter->backward[o->sample_count] = (uint32_t)counter->backward_total;
+    }
+}
+
+bool th_people_sample(th_observer *observer, const th_moment *moment, double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
     uint32_t jammed = 0;
@@ -101,9 +201,14 @@ uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double
         else
             continue_person(person, &observer->last_seen[index], &now, observer->last_sample_time,
                             interval);
+        bool known = isfinite(observer->last_seen[index].rest_x);
+        if (!see_queue(observer, known ? &observer->last_seen[index] : NULL, &now, time))
+            return false;
         observer->last_seen[index] = now;
     }
-    return jammed;
+    take_stairs(o);
+    o->jammed[o->sample_count] = jammed;
+    return true;
 }
 
 // ---- into the maps
@@ -150,11 +255,16 @@ static void end_person(th_observer *observer, int64_t index, double time) {
     if (last->doing != TH_DOING_WAIT) person->path_length += last->speed * since;
 }
 
-void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time) {
+bool th_person_leaves(th_observer *observer, uint32_t id, int exit, double time) {
     th_person *person = &observer->observation.people[id - 1];
     end_person(observer, id - 1, time);
+    int counter = th_exit_counter(observer, exit);
+    if (counter >= 0 &&
+        !pass_opening(&observer->observation, counter, &observer->last_seen[id - 1], time))
+        return false;
     person->end_time = (float)time;
     person->exit = (int16_t)exit;
+    return true;
 }
 
 void th_people_find_lost(th_observer *observer, const th_moment *moment, double time,
@@ -165,7 +275,7 @@ void th_people_find_lost(th_observer *observer, const th_moment *moment, double 
         while (at < moment->count && moment->id[at] < p + 1) at++;
         bool there = at < moment->count && moment->id[at] == p + 1;
         if (there || o->people[p].group < 0 || !isnan(o->people[p].end_time)) continue;
-        th_person_leaves(observer, (uint32_t)p + 1, -1, time);
+        th_person_leaves(observer, (uint32_t)p + 1, -1, time); // through no exit: cannot fail
         lost--;
     }
 }

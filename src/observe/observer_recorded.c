@@ -48,6 +48,11 @@ static th_result no_memory(th_error *error) {
 
 static th_point corner(th_vec2 p) { return (th_point){(double)p.x, (double)p.y}; }
 
+// Counted as `throng measure` counts; stairs are counted at samples, exits at the end.
+static bool is_line(const th_counter *counter) {
+    return counter->kind == TH_COUNT_DOOR || counter->kind == TH_COUNT_LINE;
+}
+
 bool th_recorded_watch_create(th_observer *observer) {
     const th_scene_view *scene = observer->scene;
     const th_observation *o = &observer->observation;
@@ -59,7 +64,7 @@ bool th_recorded_watch_create(th_observer *observer) {
     if (!w->walkers || !w->lines) return false;
     for (int c = 0; c < o->counter_count; ++c) {
         int index = observer->counter_index[c];
-        if (o->counters[c].kind == TH_COUNT_EXIT) continue;
+        if (!is_line(&o->counters[c])) continue;
         const th_line *line = o->counters[c].kind == TH_COUNT_DOOR
                                   ? &scene->doors[index].line
                                   : &scene->measure_lines[index].line;
@@ -179,7 +184,7 @@ th_result th_observer_see_moment(th_observer *observer, const th_moment *m, th_e
     copy_frame(observer, m);
     if (!th_walkers_see(w->walkers, &w->now)) return no_memory(error);
     for (int c = 0; c < w->line_count; ++c)
-        if (o->counters[c].kind != TH_COUNT_EXIT && !th_line_see(&w->lines[c], w->walkers, &w->now))
+        if (is_line(&o->counters[c]) && !th_line_see(&w->lines[c], w->walkers, &w->now))
             return no_memory(error);
     if (w->walkers->moments == 1) {
         w->first = o->start = m->time;
@@ -239,11 +244,11 @@ th_result th_observer_finish_recording(th_observer *observer, th_error *error) {
     th_recorded_watch *w = observer->recorded;
     th_observation *o = &observer->observation;
     for (int c = 0; c < o->counter_count; ++c)
-        for (int n = 0; n < o->sample_count; ++n)
+        for (int n = 0; n < o->sample_count && o->counters[c].kind != TH_COUNT_STAIRS; ++n)
             o->counters[c].forward[n] = o->counters[c].backward[n] = 0;
     for (int c = 0; c < o->counter_count; ++c) {
         th_line_watch *line = &w->lines[c];
-        if (o->counters[c].kind == TH_COUNT_EXIT) continue;
+        if (!is_line(&o->counters[c])) continue;
         if (!th_line_finish(line, w->walkers, w->frame, w->last)) return no_memory(error);
         for (int k = 0; k < line->count; ++k)
             count_from(observer, c, line->crossings[k].time, line->crossings[k].forward);
@@ -258,9 +263,10 @@ th_result th_observer_finish_recording(th_observer *observer, th_error *error) {
         int c = exit_of(observer, walker);
         // Seen for the last time, the person was still inside.
         if (c >= 0) count_from(observer, c, walker->last_time + 0.5 * w->frame, true);
-        if (p < o->person_count)
-            th_person_leaves(observer, (uint32_t)p + 1, c < 0 ? -1 : observer->counter_index[c],
-                             walker->last_time);
+        int exit = c < 0 ? -1 : observer->counter_index[c];
+        if (p < o->person_count &&
+            !th_person_leaves(observer, (uint32_t)p + 1, exit, walker->last_time))
+            return no_memory(error);
     }
     o->statistics = (th_statistics){.time = w->last,
                                     .spawned = (uint64_t)w->walkers->count,

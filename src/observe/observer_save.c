@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 6 };
+enum { KEEP_VERSION = 7 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {
@@ -110,6 +110,14 @@ static void pass_series(keeper *k, th_observation *o) {
         th_counter *counter = &o->counters[c];
         pass_counts(k, &counter->forward, count);
         pass_counts(k, &counter->backward, count);
+        pass_counts(k, &counter->queue, count);
+        int passes = counter->pass_count;
+        pass(k, &passes, sizeof passes);
+        expect(k, passes >= 0, "a negative number of people in a door");
+        if (!sound(k)) return;
+        counter->passes = room_for(k, counter->passes, (size_t)passes, sizeof *counter->passes);
+        pass(k, counter->passes, (size_t)passes * sizeof *counter->passes);
+        if (sound(k)) counter->pass_count = passes;
         pass(k, &counter->first_time, sizeof counter->first_time);
         pass(k, &counter->last_time, sizeof counter->last_time);
         pass(k, &counter->forward_total, sizeof counter->forward_total);

@@ -80,6 +80,7 @@ static th_panel_page draw_maps(const th_canvas *canvas, const th_figure_data *da
 static double key_x(const th_canvas *canvas) { return canvas->width - KEY + 1.2 * canvas->text; }
 
 static double scale_bar_below(const th_canvas *canvas, const th_panel_page *page, double y) {
+    if (page->boxes) return fmax(page->bottom - 1.2 * canvas->text, y);
     th_canvas_scale_bar(canvas, key_x(canvas), y + 1.8 * canvas->text, 8 * canvas->text,
                         page->scale);
     return fmax(page->bottom - 1.2 * canvas->text, y + 3 * canvas->text);

@@ -27,6 +27,7 @@ static double draw_key(const th_canvas *canvas, const th_figure_data *data,
     double text = canvas->text, x = canvas->width - KEY + 1.2 * text, y = page->top + 0.8 * text;
     y = th_draw_group_key(canvas, data->scene, x, y);
     if (symbols) y = th_draw_key(canvas, &data->view, x, y);
+    if (page->boxes) return y; // each has its own scale, which its axes show
     th_canvas_scale_bar(canvas, x, y + 1.6 * text, 8 * text, page->scale);
     return y + 3 * text;
 }
@@ -145,8 +146,8 @@ double th_figure_left_behind_draw(const th_canvas *canvas, const th_figure_data 
     const th_observation *first = data->first;
     char runs[80], note[160];
     th_figure_runs(data, true, runs, sizeof runs);
-    snprintf(note, sizeof note, "%d people at t = %.0f s, %s", first->left_behind_count,
-             first->statistics.time, runs);
+    snprintf(note, sizeof note, "%d %s at t = %.0f s, %s", first->left_behind_count,
+             th_people_word((uint64_t)first->left_behind_count), first->statistics.time, runs);
     double y = th_figure_head(canvas, data, "People still inside at the end", note);
     th_panel_page page = th_figure_panels(canvas, data, y, KEY);
     double dot = fmin(fmax(0.4 * page.scale, 3), 8); // a person is about 0.4 m wide
@@ -171,10 +172,11 @@ double th_figure_left_behind_draw(const th_canvas *canvas, const th_figure_data 
 }
 
 void th_figure_left_behind_caption(th_text *text, const th_figure_data *data) {
-    th_text_put(text, "Where the ");
-    th_text_count(text, data->first->left_behind_count);
-    th_text_add(text, " people stand who had not left when the %s ended, coloured by group.",
-                data->ensemble->run_count > 1 ? "first run" : "run");
+    bool one = data->first->left_behind_count == 1;
+    th_text_put(text, one ? "Where the person stands" : "Where the ");
+    if (!one) th_text_count(text, data->first->left_behind_count);
+    th_text_add(text, "%s who had not left when the %s ended, coloured by group.",
+                one ? "" : " people stand", data->ensemble->run_count > 1 ? "first run" : "run");
     if (data->first->left_behind_count > TH_DOTS_MAX)
         th_text_add(text, " At most %d dots per group are drawn, an even choice.", TH_DOTS_MAX);
 }
@@ -307,7 +309,7 @@ double th_figure_evacuation_draw(const th_canvas *canvas, const th_figure_data *
     };
     y = th_legend(canvas, 0.8 * text, y + text, many ? several : one, many ? 3 : 2);
     if (!make_curves(&curves, ensemble)) return y;
-    double end = fmax(curves.samples - 1, 1) * ensemble->interval;
+    double end = th_crowd_end(ensemble);
     th_chart chart =
         th_figure_chart(canvas, y + 0.5 * text, 270, th_axis_time(0, 1.02 * end, 9, "time"),
                         th_axis_count(1.12 * curves.highest, 8, "people"));
@@ -336,6 +338,11 @@ void th_figure_evacuation_caption(th_text *text, const th_figure_data *data) {
         th_text_put(text,
                     "Number of people who have left, and who are inside, over time. Dots mark "
                     "when 50, 95 and 100\xc2\xa0% of those who ever came had left.");
+    if (th_crowd_end(data->ensemble) < th_longest_run(data->ensemble))
+        th_text_add(text,
+                    " The axis ends with the last person who left; the longest run went on "
+                    "until %.0f\xc2\xa0s.",
+                    th_longest_run(data->ensemble));
     th_text_put(text, " The steeper the curve, the larger the flow; on a flat stretch no person "
                       "gets out.");
 }

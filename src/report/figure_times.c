@@ -342,6 +342,101 @@ static double grid_bottom(const chart_grid *grid) {
     return grid->top + rows * (grid->height + grid->gap_y) - 0.4 * grid->canvas->text;
 }
 
+// ---- queues: people in them, and seconds of those who pass, one row of charts each
+
+static bool has_queue(const th_figure_data *data, int counter) {
+    const th_door_queue *queue = &data->ensemble->queues[counter];
+    for (int b = 0; b < queue->bins; ++b)
+        if (queue->most[b] > 0) return true;
+    return false;
+}
+
+static int queue_count(const th_figure_data *data) {
+    int count = 0;
+    for (int c = 0; data->first && data->ensemble->queues && c < data->first->counter_count; ++c)
+        count += has_queue(data, c);
+    return count < CHARTS_MAX / 2 ? count : CHARTS_MAX / 2;
+}
+
+bool th_figure_queues_applies(const th_figure_data *data) { return queue_count(data) > 0; }
+
+// Fills memory with the middles of the bins, mean, most and wait; the highest of each.
+typedef struct queue_lines {
+    double *time, *mean, *most, *wait;
+    double longest, slowest, end;
+    int bins;
+} queue_lines;
+
+static void fill_queue(const th_figure_data *data, int counter, queue_lines *lines) {
+    const th_door_queue *queue = &data->ensemble->queues[counter];
+    lines->bins = queue->bins;
+    for (int b = 0; b < queue->bins; ++b) {
+        lines->time[b] = (b + 0.5) * TH_QUEUE_BIN;
+        lines->mean[b] = th_queue_people(data->ensemble, counter, b);
+        lines->most[b] = queue->most[b];
+        lines->wait[b] = th_queue_wait(data->ensemble, counter, b);
+        lines->longest = fmax(lines->longest, lines->most[b]);
+        lines->slowest = fmax(lines->slowest, lines->wait[b]);
+        if (queue->most[b] > 0 || queue->passed[b] > 0)
+            lines->end = fmax(lines->end, (b + 1) * TH_QUEUE_BIN);
+    }
+}
+
+static void draw_queues(const th_canvas *canvas, const th_figure_data *data, double *y,
+                        queue_lines *lines, bool waits) {
+    int count = queue_count(data), columns = count < 3 ? count : 3;
+    chart_grid grid =
+        make_grid(canvas, *y, count, columns, 110, th_axis_time(0, lines->end, 6, "time"),
+                  waits ? th_axis_make(0, 1.05 * fmax(lines->slowest, 1), 6, "wait [s]")
+                        : th_axis_count(1.05 * lines->longest, 6, "people"),
+                  true);
+    for (int c = 0, index = 0; c < data->first->counter_count && index < count; ++c) {
+        char title[160];
+        const th_counter *counter = &data->first->counters[c];
+        if (!has_queue(data, c)) continue;
+        fill_queue(data, c, lines);
+        snprintf(title, sizeof title, "%s %.80s", th_counter_kind_names[counter->kind],
+                 counter->id);
+        th_chart chart = grid_chart(&grid, index++, title);
+        if (waits) {
+            th_chart_line(&chart, lines->time, lines->wait, lines->bins, th_line_style_of(0));
+            continue;
+        }
+        th_chart_line(&chart, lines->time, lines->most, lines->bins, th_line_style_of(1));
+        th_chart_line(&chart, lines->time, lines->mean, lines->bins, th_line_style_of(0));
+    }
+    *y = grid_bottom(&grid);
+}
+
+double th_figure_queues_draw(const th_canvas *canvas, const th_figure_data *data) {
+    char words[96];
+    th_figure_runs(data, false, words, sizeof words);
+    double y = th_figure_head(canvas, data, "Queues at exits, doors and stairs", words);
+    int bins = 1;
+    for (int c = 0; c < data->first->counter_count; ++c)
+        if (data->ensemble->queues[c].bins > bins) bins = data->ensemble->queues[c].bins;
+    double *memory = malloc(4 * (size_t)bins * sizeof *memory);
+    if (!memory) return y;
+    queue_lines lines = {memory, memory + bins, memory + 2 * bins, memory + 3 * bins, 0, 0, 0, 0};
+    for (int c = 0; c < data->first->counter_count; ++c)
+        if (has_queue(data, c)) fill_queue(data, c, &lines);
+    const th_legend_entry entries[] = {{"mean", th_line_style_of(0), TH_LEGEND_LINE},
+                                       {"most of any run", th_line_style_of(1), TH_LEGEND_LINE}};
+    y = th_legend(canvas, 0.8 * canvas->text, y + 0.4 * canvas->text, entries, 2) + canvas->text;
+    draw_queues(canvas, data, &y, &lines, false);
+    draw_queues(canvas, data, &y, &lines, true);
+    free(memory);
+    return y;
+}
+
+void th_figure_queues_caption(th_text *text, const th_figure_data *data) {
+    (void)data;
+    th_text_add(text,
+                "Above: people in the queue of each opening. Below: seconds in the queue of those "
+                "who pass. Means over runs and %g\xc2\xa0s.",
+                TH_QUEUE_BIN);
+}
+
 // ---- flow
 
 static uint64_t crossings(const th_observation *first, const th_counter *counter) {
@@ -386,12 +481,12 @@ static double highest_flow(const th_observation *first, bool with_width, double 
 }
 
 static void counter_title(const th_counter *counter, char *title, size_t size) {
-    static const char *const kinds[] = {"exit", "door", "line"};
     char width[32] = "", side[32] = "";
     if (counter->width > 0) snprintf(width, sizeof width, ", %.3g m", counter->width);
     if (counter->kind != TH_COUNT_EXIT && counter->forward_to)
         snprintf(side, sizeof side, ", %s", counter->forward_to);
-    snprintf(title, size, "%s %.80s%s%s", kinds[counter->kind], counter->id, width, side);
+    snprintf(title, size, "%s %.80s%s%s", th_counter_kind_names[counter->kind], counter->id, width,
+             side);
 }
 
 static th_line_style limit_style(void) { return (th_line_style){BLACK, 1.2, 3, 1}; }
@@ -406,7 +501,8 @@ static double draw_flows(const th_canvas *canvas, const th_figure_data *data, do
     if (count == 0) return y;
     if (with_width) highest = fmax(highest, TH_IMO_FLOW);
     int columns = count < 3 ? count : count == 4 ? 2 : 3;
-    double end = fmax(first->sample_count - 1, 1) * first->interval;
+    double end =
+        fmin(fmax(first->sample_count - 1, 1) * first->interval, th_crowd_end(data->ensemble));
     chart_grid grid = make_grid(
         canvas, y, count, columns, count < 3 ? 170 : 110, th_axis_time(0, end, 6, "time"),
         th_axis_make(0, 1.1 * highest, 6, with_width ? "flow [1/(m s)]" : "flow [1/s]"), true);

@@ -29,11 +29,12 @@ static void grow(th_box *box, float x, float y) {
     box->max_y = fmaxf(box->max_y, y);
 }
 
-// On open ground the plan has no bounds of its own: show where people were.
-static void grow_by_people(th_box *box, const th_figure_data *data) {
+// On open ground the plan has no bounds of its own: show where people were. `level` -1: all.
+static void grow_by_people(th_box *box, const th_figure_data *data, int level) {
     for (int m = 0; m < data->ensemble->map_count; ++m) {
         const th_map *map = &data->ensemble->maps[m];
-        if (data->scene->levels[map->level].bounded) continue;
+        if (data->scene->levels[map->level].bounded || (level >= 0 && map->level != level))
+            continue;
         for (int i = 0; i < map->nx * map->ny; ++i) {
             if (!(map->person_count[i] > 0)) continue;
             float x = map->min_x + map->cell * (float)(i % map->nx);
@@ -47,14 +48,27 @@ static void grow_by_people(th_box *box, const th_figure_data *data) {
 // A plan thinner than this would leave no room for its own labels.
 static const float THINNEST = 0.15f;
 
-static th_box figure_box(const th_figure_data *data) {
-    th_moment none = {0};
-    th_box box = th_plan_box(data->scene, &none);
-    grow_by_people(&box, data);
+static th_box not_thin(th_box box) {
     float width = box.max_x - box.min_x, height = box.max_y - box.min_y;
     float more_x = fmaxf(0, THINNEST * height - width) / 2;
     float more_y = fmaxf(0, THINNEST * width - height) / 2;
     return (th_box){box.min_x - more_x, box.min_y - more_y, box.max_x + more_x, box.max_y + more_y};
+}
+
+static th_box figure_box(const th_figure_data *data) {
+    th_moment none = {0};
+    th_box box = th_plan_box(data->scene, &none);
+    grow_by_people(&box, data, -1);
+    return not_thin(box);
+}
+
+static th_box level_box(const th_figure_data *data, int level) {
+    th_box box = data->scene->levels[level].box;
+    if (!(box.min_x <= box.max_x && box.min_y <= box.max_y)) return data->box;
+    float margin = fmaxf(0.5f, 0.02f * fmaxf(box.max_x - box.min_x, box.max_y - box.min_y));
+    box = (th_box){box.min_x - margin, box.min_y - margin, box.max_x + margin, box.max_y + margin};
+    grow_by_people(&box, data, level);
+    return not_thin(box);
 }
 
 th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th_error *error) {
@@ -69,12 +83,18 @@ th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");
     for (int i = 0; i < scene->door_count; ++i) data->door_closed[i] = scene->doors[i].closed;
     data->box = figure_box(data);
+    data->boxes = calloc((size_t)scene->level_count + 1, sizeof *data->boxes);
+    if (!data->boxes)
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");
+    for (int level = 0; level < scene->level_count; ++level)
+        data->boxes[level] = level_box(data, level);
     data->view = (th_plan_view){.scene = scene, .door_closed = data->door_closed, .box = data->box};
     return TH_OK;
 }
 
 void th_figure_data_release(th_figure_data *data) {
     free(data->door_closed);
+    free(data->boxes);
     *data = (th_figure_data){0};
 }
 
@@ -162,23 +182,33 @@ th_chart th_figure_chart(const th_canvas *canvas, double y, double height, th_ax
 th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *data, double y,
                                double key) {
     double text = canvas->text, right = canvas->width - fmax(key, 1.2 * text);
+    int levels = data->scene->level_count;
+    if (levels > 1 && data->boxes) // two on an A4 page with its caption
+        return th_panel_page_each(data->boxes, levels, text, 4.8 * text, y, right,
+                                  0.5 * canvas->width);
     // An A4 page with its caption is 1.25 times as high as wide.
     return th_panel_page_fit(&data->box, data->scene->level_count, text, 4.8 * text, y, right,
                              1.25 * canvas->width);
 }
 
-double th_run_reach(const th_run_summary *run, double interval, double share) {
-    double wanted = share * (double)run->spawned;
-    if (share >= 1) return run->egress_time;
-    if (share >= 0.95 && share <= 0.95) return run->p95_time; // from single exits, more exact
-    if (run->spawned == 0) return (double)NAN;
-    for (int k = 0; k < run->sample_count; ++k) {
-        if ((double)run->left_curve[k] < wanted) continue;
-        if (k == 0) return 0;
-        double before = run->left_curve[k - 1], now = run->left_curve[k];
-        return interval * (k - 1 + (now > before ? (wanted - before) / (now - before) : 1));
+double th_longest_run(const th_ensemble *ensemble) {
+    double longest = 0;
+    for (int i = 0; i < ensemble->run_count; ++i)
+        longest = fmax(longest, (ensemble->runs[i].sample_count - 1) * ensemble->interval);
+    return fmax(longest, ensemble->interval);
+}
+
+double th_crowd_end(const th_ensemble *ensemble) {
+    double end = 0;
+    for (int i = 0; i < ensemble->run_count; ++i) {
+        const th_run_summary *run = &ensemble->runs[i];
+        int k = run->sample_count - 1;
+        while (k > 0 && run->left_curve[k - 1] == run->left_curve[k]) --k;
+        end = fmax(end, fmax((k + 1) * ensemble->interval, run->done ? run->time : 0));
     }
-    return (double)NAN;
+    double longest = th_longest_run(ensemble);
+    // Some more, to see that no person leaves; all of a run that is mostly crowd.
+    return 1.1 * end < 0.75 * longest && end > ensemble->interval ? 1.1 * end : fmax(longest, end);
 }
 
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share) {

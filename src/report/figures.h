@@ -15,7 +15,8 @@ typedef struct th_figure_data {
     const th_scene_view *scene;
     const th_ensemble *ensemble;
     const th_observation *first; // the first run; NULL: none
-    th_box box;                  // [m] what the plans show
+    th_box box;                  // [m] of all levels
+    th_box *boxes;               // [m] what the plan of each level shows; NULL: box
     th_plan_view view;           // for the plan's layers; doors as at the start
     bool *door_closed;
     double use_samples; // in the time of use, all runs together
@@ -63,10 +64,11 @@ th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *da
                                double key);
 
 // ---- numbers that figures, sentences and tables share
-// When the share (0 .. 1) of all people had left [s]; NaN: never.
-double th_run_reach(const th_run_summary *run, double interval, double share);
-// The same as a sample over all runs.
+// When the share (0 .. 1) of all people had left, as a sample over all runs [s].
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
+// How long the longest run is, and where axes of time end [s]: with the crowd, not with a few who stay for ever.
+double th_longest_run(const th_ensemble *ensemble);
+double th_crowd_end(const th_ensemble *ensemble);
 // One value of each person (not of scripted bodies, nor where it is not known), ascending. No values
 // without memory. Free them.
 typedef float th_person_value(const th_person *person);
@@ -84,8 +86,10 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
     X(evacuation, "People who have left",                                                       \
       "No people were simulated, so there is no evacuation curve.")                             \
     X(egress, "Egress times", "No person left, so there is no distribution of egress times.")   \
+    X(convergence, "Egress time by number of runs", NULL)                                       \
     X(flow, "Flow at exits, doors and lines",                                                   \
       "No person crossed an exit, door or measurement line, so there is no flow to show.")      \
+    X(queues, "Queues at exits, doors and stairs", NULL)                                        \
     X(density_mean, "Mean density", "No map of the mean density: no person was measured.")      \
     X(density_max, "Highest density", "No map of the highest density: no person was measured.") \
     X(congestion, "Time above 4 people per m\xc2\xb2",                                          \
@@ -143,6 +147,9 @@ void th_page_differences(th_text *page, const th_figure_data *data);
 void th_page_counters(th_text *page, const th_figure_data *data);
 void th_page_areas(th_text *page, const th_figure_data *data);
 void th_page_runs(th_text *page, const th_figure_data *data);
+// Tables of all runs, and why runs did not end. quantities.c
+void th_page_quantities(th_text *page, const th_figure_data *data);
+void th_page_failures(th_text *page, const th_figure_data *data);
 // How things were measured, and how to get the same numbers again. page.c
 void th_page_method(th_text *page, const th_figure_data *data);
 void th_page_reproduce(th_text *page, const th_figure_data *data);

@@ -557,8 +557,12 @@ static th_result add_results(th_text *page, const th_figure_data *data, th_error
     }
     page->failed = page->failed || left_out.failed;
     th_text_release(&left_out);
-    th_page_counters(page, data);
-    th_page_areas(page, data);
+    th_page_failures(page, data);
+    if (data->ensemble->run_count == 1) {
+        th_page_counters(page, data);
+        th_page_areas(page, data);
+    }
+    th_page_quantities(page, data);
     th_page_runs(page, data);
     th_text_put(page, "</section>\n");
     return result;

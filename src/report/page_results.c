@@ -17,7 +17,7 @@ static void add_95(th_text *page, const th_ensemble *ensemble) {
     th_sample_summary p95 = th_ensemble_reach(ensemble, 0.95);
     if (!isfinite(p95.mean)) return;
     th_text_put(page, "; 95\xc2\xa0% were out after ");
-    th_text_within(page, p95.mean);
+    th_text_seconds(page, p95.mean);
 }
 
 static double mean_of_runs(const th_ensemble *ensemble, bool inside) {
@@ -32,7 +32,7 @@ static void answer_one(th_text *page, const th_ensemble *ensemble) {
     const th_run_summary *run = &ensemble->runs[0];
     add_people(page, (double)run->left);
     th_text_put(page, " left within ");
-    th_text_within(page, run->egress_time);
+    th_text_seconds(page, run->egress_time);
     add_95(page, ensemble);
     th_text_put(page,
                 ".</p><p>This is one run; repeat it with <code>--runs 20</code> for a confidence "
@@ -69,7 +69,7 @@ static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
         add_people(page, mean_of_runs(ensemble, false));
         th_text_put(page, " left within ");
     }
-    th_text_within(page, egress.mean);
+    th_text_seconds(page, egress.mean);
     th_text_add(page, " (mean of %d %s", ended, ended == 1 ? "run" : "runs");
     if (isfinite(egress.ci_low)) {
         th_text_put(page, ", 95\xc2\xa0% confidence interval ");
@@ -82,11 +82,11 @@ static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
     th_text_put(page, ".</p><p>");
     if (isfinite(egress.p95)) {
         th_text_put(page, "95th percentile of the egress times: ");
-        th_text_within(page, egress.p95);
+        th_text_seconds(page, egress.p95);
         th_text_put(page, " (fastest run ");
-        th_text_within(page, egress.min);
+        th_text_seconds(page, egress.min);
         th_text_put(page, ", slowest ");
-        th_text_within(page, egress.max);
+        th_text_seconds(page, egress.max);
         th_text_put(page, ").");
     }
     if (ended < ensemble->run_count)
@@ -253,13 +253,12 @@ static double highest_window_flow(const th_observation *first, const th_counter 
 }
 
 static void add_counter(th_text *page, const th_figure_data *data, const th_counter *counter) {
-    static const char *const kinds[] = {"exit", "door", "line"};
     const th_observation *first = data->first;
     double flow = th_counter_mean_flow(counter);
     double width = counter->width > 0 ? counter->width : (double)NAN;
     th_text_put(page, "<tr><th scope=\"row\">");
     th_text_escaped(page, counter->id);
-    th_text_add(page, "</th><td>%s</td>", kinds[counter->kind]);
+    th_text_add(page, "</th><td>%s</td>", th_counter_kind_names[counter->kind]);
     number_cell(page, width);
     side_cell(page, counter->forward_total, counter->forward_to);
     if (counter->kind == TH_COUNT_EXIT)
@@ -278,8 +277,7 @@ void th_page_counters(th_text *page, const th_figure_data *data) {
     const th_observation *first = data->first;
     enum { ROWS_MAX = 300 };
     if (!first || first->counter_count == 0) return;
-    th_text_add(page, "<h3>Exits, doors and measurement lines%s</h3>\n",
-                data->ensemble->run_count > 1 ? ", first run" : "");
+    th_text_put(page, "<h3>Exits, doors and measurement lines</h3>\n");
     th_text_put(page,
                 "<div class=\"wide\"><table><thead><tr><th>name</th><th>kind</th>"
                 "<th class=\"n\">width [m]</th><th class=\"n\">people one way</th>"
@@ -327,8 +325,7 @@ void th_page_areas(th_text *page, const th_figure_data *data) {
     const th_observation *first = data->first;
     enum { ROWS_MAX = 300 };
     if (!first || first->area_count == 0) return;
-    th_text_add(page, "<h3>Measurement areas%s</h3>\n",
-                data->ensemble->run_count > 1 ? ", first run" : "");
+    th_text_put(page, "<h3>Measurement areas</h3>\n");
     th_text_put(
         page, "<div class=\"wide\"><table><thead><tr><th>name</th>"
               "<th class=\"n\">size [m\xc2\xb2]</th><th class=\"n\">mean density [1/m\xc2\xb2]</th>"

@@ -66,6 +66,8 @@ typedef struct th_report_def {
 // summary.json, evacuation.csv, counters.csv, areas.csv, people.csv, runs.csv. src/report/tables.c
 th_result th_report_tables(const th_report_def *def, th_error *error);
 // report.html with every figure inside, and the figures as PNG in folder/figures.
+// The numbers of all runs, part of th_report_tables. quantities.c
+th_result th_report_quantities(const th_report_def *def, th_error *error);
 th_result th_report_page(const th_report_def *def, th_error *error);
 
 // ---- a survey of a recording as text, tables and figures: what `throng measure` prints and writes
@@ -96,6 +98,12 @@ void th_table_number(th_table_file *table, double number);  // 9 digits, a point
 void th_table_float(th_table_file *table, float number);    // the same with 7 digits
 void th_table_count(th_table_file *table, uint64_t count);
 void th_table_end_row(th_table_file *table);
+void th_table_header(th_table_file *table, const char *const *names, int count);
+#define TH_TABLE_HEADER(table, ...)                                                             \
+    do {                                                                                        \
+        const char *const table_names[] = {__VA_ARGS__};                                        \
+        th_table_header(table, table_names, (int)(sizeof table_names / sizeof table_names[0])); \
+    } while (0)
 // Instead of rows, a JSON value.
 void th_table_json(th_table_file *table, const json_t *value);
 // A field alone, quoted where needed. A text that a spreadsheet would take for a formula (it begins with = + - @ and is
@@ -140,10 +148,8 @@ void th_text_escaped(th_text *text, const char *words);
 
 // 2900 -> 2 900 with a narrow space.
 void th_text_count(th_text *text, double count);
-// With one decimal. "never" for NaN.
+// With one decimal, as the terminal rounds. "never" for NaN.
 void th_text_seconds(th_text *text, double seconds);
-// The same, rounded up: all people that a sentence speaks of are really outside.
-void th_text_within(th_text *text, double seconds);
 // Three significant digits, zeros kept, for columns of measured numbers; an en dash for NaN.
 void th_text_measured(th_text *text, double value);
 // At most three significant digits, without exponent where it can be helped; an en dash for NaN.

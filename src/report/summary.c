@@ -256,6 +256,7 @@ static void set_first_run(json_t *root, const th_scene_view *scene, const th_obs
     set(object, "events_lost", count(first->events_lost));
     set(object, "exits", counters_of(scene, first, TH_COUNT_EXIT));
     set(object, "doors", counters_of(scene, first, TH_COUNT_DOOR));
+    set(object, "stairs", counters_of(scene, first, TH_COUNT_STAIRS));
     set(object, "lines", counters_of(scene, first, TH_COUNT_LINE));
     set(object, "areas", areas_of(scene, first));
     set(object, "jam_time_s", people_times(first, true));
@@ -500,6 +501,7 @@ void th_report_print_run(FILE *out, const th_scene_view *scene, const char *scen
     print_left_behind(out, scene, seen);
     print_exits(out, seen);
     print_lines(out, seen, TH_COUNT_DOOR, "doors");
+    print_lines(out, seen, TH_COUNT_STAIRS, "stairs");
     print_lines(out, seen, TH_COUNT_LINE, "lines");
     print_areas(out, seen);
 }

@@ -399,7 +399,7 @@ static void add_values(th_text *page, const th_sweep_report *report, const th_sw
 static void add_mean(th_text *page, const th_sweep_report *report, const char *word, int k) {
     const th_sample_summary *egress = &report->points[k].egress;
     th_text_add(page, "<p class=\"headline\">%s: ", word);
-    th_text_within(page, egress->mean);
+    th_text_seconds(page, egress->mean);
     if (egress->count > 1) {
         th_text_put(page, " (95 % interval of the mean ");
         th_text_seconds(page, egress->ci_low);

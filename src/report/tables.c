@@ -107,18 +107,10 @@ th_result th_table_close(th_table_file *table, th_error *error) {
 
 // The CSV tables of a run's folder. Tables of a single run are those of the first.
 
-static const char *const counter_kinds[] = {
-    [TH_COUNT_EXIT] = "exit", [TH_COUNT_DOOR] = "door", [TH_COUNT_LINE] = "line"};
-
-static void put_header(th_table_file *table, const char *const *names, int count) {
+void th_table_header(th_table_file *table, const char *const *names, int count) {
     for (int i = 0; i < count; ++i) th_table_text(table, names[i]);
     th_table_end_row(table);
 }
-#define HEADER(table, ...)                                               \
-    do {                                                                 \
-        const char *const names[] = {__VA_ARGS__};                       \
-        put_header(table, names, (int)(sizeof names / sizeof names[0])); \
-    } while (0)
 
 // ---- evacuation.csv: people over time, and the spread over runs. A run that is over stays as it ended; one
 // that was cut off says nothing about later times.
@@ -162,9 +154,10 @@ static th_result write_evacuation(const th_report_def *def, th_error *error) {
     if (!values) return th_fail(error, TH_NO_MEMORY, "", "no memory for the tables; free some");
     th_table_open(&table, def->folder, "evacuation.csv");
     if (several)
-        HEADER(&table, "time_s", "spawned", "inside", "left", "left_mean", "left_p05", "left_p95");
+        TH_TABLE_HEADER(&table, "time_s", "spawned", "inside", "left", "left_mean", "left_p05",
+                        "left_p95");
     else
-        HEADER(&table, "time_s", "spawned", "inside", "left");
+        TH_TABLE_HEADER(&table, "time_s", "spawned", "inside", "left");
     for (int k = 0; k < row_count(ensemble); ++k) {
         th_table_number(&table, k * ensemble->interval);
         put_first(&table, ensemble->first, k);
@@ -189,15 +182,15 @@ static th_result write_counters(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;
     th_table_file table;
     th_table_open(&table, def->folder, "counters.csv");
-    HEADER(&table, "time_s", "kind", "id", "forward", "backward", "flow_per_s",
-           "specific_flow_per_m_s");
+    TH_TABLE_HEADER(&table, "time_s", "kind", "id", "forward", "backward", "flow_per_s",
+                    "specific_flow_per_m_s");
     for (int c = 0; c < first->counter_count; ++c) {
         const th_counter *counter = &first->counters[c];
         for (int k = 0; k < first->sample_count; ++k) {
             double flow = th_counter_flow(first, counter->forward, k) +
                           th_counter_flow(first, counter->backward, k);
             th_table_number(&table, k * first->interval);
-            th_table_text(&table, counter_kinds[counter->kind]);
+            th_table_text(&table, th_counter_kind_names[counter->kind]);
             th_table_text(&table, counter->id);
             th_table_count(&table, counter->forward[k]);
             th_table_count(&table, counter->backward[k]);
@@ -218,8 +211,8 @@ static th_result write_areas(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;
     th_table_file table;
     th_table_open(&table, def->folder, "areas.csv");
-    HEADER(&table, "time_s", "id", "density_per_m2", "speed_m_per_s", "voronoi_density_per_m2",
-           "gaussian_density_per_m2");
+    TH_TABLE_HEADER(&table, "time_s", "id", "density_per_m2", "speed_m_per_s",
+                    "voronoi_density_per_m2", "gaussian_density_per_m2");
     for (int a = 0; a < first->area_count; ++a) {
         for (int k = 0; k < first->sample_count; ++k) {
             th_table_number(&table, k * first->interval);
@@ -239,10 +232,11 @@ static th_result write_people(const th_report_def *def, th_error *error) {
     th_table_file table;
     bool can_fall = th_scene_can_fall(def->scene);
     th_table_open(&table, def->folder, "people.csv");
-    HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m",
-           "seconds_above_4", "seconds_above_7", "seconds_above_8", "peak_pressure_m2_per_s",
-           "peak_load_n", "peak_line_n_per_m", "seconds_above_623_n", "seconds_above_1112_n",
-           "seconds_above_6227_n", "fallen_s");
+    TH_TABLE_HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m",
+                    "seconds_above_4", "seconds_above_7", "seconds_above_8",
+                    "peak_pressure_m2_per_s", "peak_load_n", "peak_line_n_per_m",
+                    "seconds_above_623_n", "seconds_above_1112_n", "seconds_above_6227_n",
+                    "fallen_s");
     for (int p = 0; p < first->person_count; ++p) {
         const th_person *person = &first->people[p];
         if (person->group < 0 && isnan(person->end_time)) continue; // a disc of a body
@@ -270,11 +264,12 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
     th_table_file table;
     bool can_fall = th_scene_can_fall(def->scene);
     th_table_open(&table, def->folder, "runs.csv");
-    HEADER(&table, "seed", "egress_time_s", "p95_time_s", "left", "inside", "max_density_per_m2",
-           "mean_jam_s", "largest_overlap_m", "hash", "wall_s", "people_over_30_s_above_7_per_m2",
-           "max_pressure_m2_per_s", "max_crowd_pressure_per_s2", "max_load_n", "max_line_n_per_m",
-           "people_over_10_s_above_623_n", "people_over_60_s_above_1112_n",
-           "people_over_5_s_above_6227_n", "max_flow_per_m_s", "people_fallen", "people_lying");
+    TH_TABLE_HEADER(
+        &table, "seed", "egress_time_s", "p95_time_s", "left", "inside", "max_density_per_m2",
+        "mean_jam_s", "largest_overlap_m", "hash", "wall_s", "people_over_30_s_above_7_per_m2",
+        "max_pressure_m2_per_s", "max_crowd_pressure_per_s2", "max_load_n", "max_line_n_per_m",
+        "people_over_10_s_above_623_n", "people_over_60_s_above_1112_n",
+        "people_over_5_s_above_6227_n", "max_flow_per_m_s", "people_fallen", "people_lying");
     for (int r = 0; r < ensemble->run_count; ++r) {
         const th_run_summary *run = &ensemble->runs[r];
         char hash[17];
@@ -305,7 +300,8 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
 
 th_result th_report_tables(const th_report_def *def, th_error *error) {
     th_result (*const writers[])(const th_report_def *, th_error *) = {
-        write_runs, th_report_summary, write_evacuation, write_counters, write_areas, write_people};
+        write_runs,  th_report_summary, write_evacuation,    write_counters,
+        write_areas, write_people,      th_report_quantities};
     if (!def->ensemble->first)
         return th_fail(error, TH_BAD_ARGUMENT, "", "there is no run to write tables of");
     th_result result = TH_OK;

@@ -84,11 +84,6 @@ void th_text_seconds(th_text *text, double seconds) {
     th_text_add(text, "\xc2\xa0s");
 }
 
-void th_text_within(th_text *text, double seconds) {
-    // A hair less, because times are sums of steps: 12.3000001 is within 12.3 s.
-    th_text_seconds(text, ceil(10 * seconds - 1e-3) / 10);
-}
-
 void th_text_measured(th_text *text, double value) {
     double size = fabs(value);
     if (!isfinite(value) || size >= 1e15 || (size > 0 && size < 1e-4)) {
