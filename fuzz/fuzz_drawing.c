@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a DXF. Either a clear error comes out, or a drawing whose numbers are finite, and of it a
+// libFuzzer target: any bytes as a DXF or, from a brace on, as what the reader of IFC prints. Either a clear error comes out, or a drawing whose numbers are finite, and of it a
 // scene or a clear error again. SPDX-License-Identifier: Apache-2.0
 #include "import/drawing.h"
 #include <math.h>
@@ -15,7 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text) return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    if (th_dxf_read(&drawing, &arena, text, size, 1.0, &error) == TH_OK) {
+    th_result result = size > 0 && text[0] == '{'
+                           ? th_ifc_take(&drawing, &arena, text, size, &error)
+                           : th_dxf_read(&drawing, &arena, text, size, 1.0, &error);
+    if (result == TH_OK) {
         for (int k = 0; k < drawing.point_count; ++k)
             if (!isfinite(drawing.points[k].x) || !isfinite(drawing.points[k].y)) abort();
         for (int k = 0; k < drawing.path_count; ++k) {

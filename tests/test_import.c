@@ -2,6 +2,7 @@
 #include "core/file.h"
 #include "import/drawing.h"
 #include "support.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,8 +337,111 @@ static void scenes_come_back(void **state) {
     }
 }
 
+// ---- IFC
+
+// One step of stairs, two triangles that look up.
+static char *put_step(char *to, double x0, double x1, double y0, double y1, double z) {
+    return to + sprintf(to, "%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,", x0, y0, z, x1,
+                        y0, z, x1, y1, z, x0, y0, z, x1, y1, z, x0, y1, z);
+}
+
+// Two storeys of 12 x 5 m with a flight of ten steps up to the east, from 3 to 6 m, and a wall that juts out over its upper
+// end by 2 cm.
+static char *two_storeys(void) {
+    static char text[20000];
+    static const char walls[] = "[\"walls@%s\",false,[12,2,12,0,0,0,0,5,12,5,12,3]],[\"walls@%s\","
+                                "true,[5.98,1,6.2,1,6.2,3,5.98,3]],";
+    char *to = text + sprintf(text, "{\"levels\":[{\"name\":\"low\",\"z\":0},{\"name\":\"high\","
+                                    "\"z\":2.5}],\"paths\":[");
+    to += sprintf(to, walls, "low", "low");
+    to +=
+        sprintf(to, "[\"walls@high\",true,[0,0,12,0,12,5,0,5]],[\"doors@low\",false,[12,2,12,3]]],"
+                    "\"stairs\":[{\"from\":\"low\",\"to\":\"high\",\"flights\":[[");
+    for (int k = 0; k < 10; ++k)
+        to = put_step(to, 3 + 0.3 * k, 3.3 + 0.3 * k, 1.5, 2.5, 0.25 * (k + 1));
+    sprintf(to - 1, "]]}],\"left_out\":{\"furniture\":3}}");
+    return text;
+}
+
+static void storeys_are_joined(void **state) {
+    (void)state;
+    imported in = {.arena = th_arena_of(NULL)};
+    const char *text = two_storeys();
+    th_import_settings settings = th_import_settings_default();
+    settings.people = 20;
+    in.result = th_ifc_take(&in.drawing, &in.arena, text, strlen(text), &in.error);
+    if (in.result == TH_OK) in.scene = th_plan_import(&in.drawing, &settings, &in.told, &in.error);
+    in.result = in.error.code;
+    th_scene *scene = scene_from(&in);
+    assert_int_equal(scene->level_count, 2);
+    assert_near(scene->levels[1].z, 2.5, 1e-6);
+    assert_int_equal(scene->link_count, 1);
+    // The top is the edge at x = 6, from y 1.5 to 2.5; the hole above it is the stairs' ground.
+    th_vec2 a = scene->links[0].a, b = scene->links[0].b;
+    assert_near((double)a.x + scene->origin.x, 6.0, 1e-3);
+    assert_near((double)b.x + scene->origin.x, 6.0, 1e-3);
+    assert_near(fabsf(a.y - b.y), 1.0, 1e-3);
+    assert_near(scene->levels[1].walkable.area, 60.0 - 3.0, 0.01);
+    assert_non_null(strstr(in.told, "door1 leads out of level low and is taken as exit1"));
+    assert_non_null(strstr(in.told, "furniture"));
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 120.0);
+    assert_int_equal(th_world_statistics(world).left, 20);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    release(&in);
+}
+
+// IFC 4 in millimetres, by Node and web-ifc.
+static void an_ifc_file_runs(void **state) {
+    (void)state;
+    setenv("NODE_PATH", TH_SOURCE_DIR "/studio/node_modules", 1);
+    imported in = {.arena = th_arena_of(NULL)};
+    th_import_settings settings = th_import_settings_default();
+    settings.people = 40;
+    in.scene = th_import_file(&in.arena, "tests/data/import/two_storeys.ifc", &settings, &in.told,
+                              &in.error);
+    if (!in.scene && strstr(in.error.message, "web-ifc")) {
+        print_message("skipped: %s\n", in.error.message);
+        release(&in);
+        skip();
+    }
+    in.result = in.scene ? TH_OK : in.error.code;
+    th_scene *scene = scene_from(&in);
+    assert_int_equal(scene->level_count, 2);
+    assert_int_equal(scene->door_count, 2);
+    assert_near(scene->levels[1].z, 3.0, 1e-6);
+    // 9.6 x 5.8 m without the wall across, its opening apart; the stairs of 4.2 x 1.2 m on it, the column off it.
+    assert_near(scene->levels[0].walkable.area, 9.6 * 5.8 - 0.12 * (4.4 - 0.9) + 1.2 * 0.1 - 0.16,
+                0.2);
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 120.0);
+    assert_int_equal(th_world_statistics(world).left, 40);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    release(&in);
+}
+
+static void damaged_ifc_is_told(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "[]", "{", "{\"levels\":[{}]}",
+                                        "{\"stairs\":[{\"from\":1}]}"};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+        th_arena arena = th_arena_of(NULL);
+        th_drawing drawing;
+        th_error error;
+        assert_int_equal(th_ifc_take(&drawing, &arena, texts[k], strlen(texts[k]), &error),
+                         TH_BAD_SCENE);
+        assert_true(error.message[0]);
+        th_arena_release(&arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(storeys_are_joined),
+        cmocka_unit_test(an_ifc_file_runs),
+        cmocka_unit_test(damaged_ifc_is_told),
         cmocka_unit_test(rooms_become_ground),
         cmocka_unit_test(larger_gaps_stay_open),
         cmocka_unit_test(units_count),

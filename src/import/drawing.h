@@ -27,6 +27,11 @@ typedef struct th_left_out {
     int count;
 } th_left_out;
 
+typedef struct th_drawn_level {
+    const char *name;
+    double z; // [m]
+} th_drawn_level;
+
 typedef struct th_drawing {
     th_arena *arena;
     th_point *points; // in the drawing's unit
@@ -37,8 +42,21 @@ typedef struct th_drawing {
     int layer_count, layer_capacity;
     th_left_out *left_out;
     int left_out_count, left_out_capacity;
-    double unit; // [m] of the drawing's unit; 0: it says none
+    double unit;            // [m] of the drawing's unit; 0: it says none
+    th_drawn_level *levels; // from the lowest; none: those that the layers name, 3 m apart
+    int level_count;
+    json_t *origin; // what the plan's (0, 0) is in the file, for the recipe; NULL: the same
 } th_drawing;
+
+// drawing.c: a drawing is built of layers and paths, all in its arena.
+
+// The layer's number; -1 with an error. The name is copied.
+int th_drawing_layer(th_drawing *drawing, const char *name, th_error *error);
+// The points x, y, x, y, ... as a path of at least two points; false with an error.
+bool th_drawing_add(th_drawing *drawing, int layer, const th_point *points, int count, bool closed,
+                    th_error *error);
+// Counts something that is left out; false: no memory.
+bool th_drawing_leave_out(th_drawing *drawing, const char *name, int count);
 
 // dxf.c: an ASCII DXF of any version. `unit` [m], 0: what the file says. The text is changed.
 th_result th_dxf_read(th_drawing *drawing, th_arena *arena, char *text, size_t length, double unit,
@@ -49,6 +67,31 @@ double th_unit_of(const char *name);
 // dxf_write.c: a scene's ground, walls, doors, exits, stairs and groups on layers that th_plan_import knows. To be freed with
 // free(); NULL: no memory.
 char *th_dxf_write(const th_scene_view *scene, size_t *length);
+
+// program.c: what another program made of a file.
+typedef struct th_program_end {
+    bool missing; // there is no such program
+    int code;     // its exit code; -1: it ran too long, wrote too much or was killed
+    char *out;    // what it wrote, to be released with free()
+    size_t length;
+    char said[400]; // its first complaint
+} th_program_end;
+th_result th_program_run(const char *const *words, th_program_end *end, th_error *error);
+
+// Scripts that other programs run, built in.
+typedef struct th_import_script {
+    const char *name;
+    const unsigned char *text;
+    size_t length;
+} th_import_script;
+extern const th_import_script th_import_scripts[];
+extern const int th_import_script_count;
+
+// ifc.c: IFC 2x3 and 4, read by Node and web-ifc.
+th_result th_ifc_read(th_drawing *drawing, th_arena *arena, const char *path, th_error *error);
+// What that program prints.
+th_result th_ifc_take(th_drawing *drawing, th_arena *arena, const char *text, size_t length,
+                      th_error *error);
 
 // ---- plan.c: a drawing as a scene
 
@@ -83,5 +126,9 @@ th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th
 // The scene, to be released with json_decref, and into *told what was found, closed, joined and ignored, in the drawing's
 // arena. NULL with an error.
 json_t *th_plan_import(const th_drawing *drawing, const th_import_settings *settings,
+                       const char **told, th_error *error);
+
+// import.c: a file of any kind that throng knows, by its name, as a scene; as th_plan_import, in the arena.
+json_t *th_import_file(th_arena *arena, const char *path, const th_import_settings *settings,
                        const char **told, th_error *error);
 #endif

@@ -198,37 +198,15 @@ static const char *clean_name(reader *r, const char *name) {
 }
 
 static int layer_named(reader *r, const char *raw) {
-    th_drawing *out = r->out;
     const char *name = clean_name(r, *raw ? raw : "0");
-    for (int l = 0; l < out->layer_count; ++l)
-        if (strcmp(out->layers[l].name, name) == 0) return l;
-    if (out->layer_count >= 20000) {
-        fail(r, 1, "the drawing has more than 20000 layers");
-        return 0;
-    }
-    if (!th_arena_reserve(out->arena, &out->layers, &out->layer_capacity, out->layer_count + 1,
-                          sizeof *out->layers)) {
-        no_memory(r);
-        return 0;
-    }
-    out->layers[out->layer_count] = (th_drawn_layer){.name = name};
-    return out->layer_count++;
+    if (r->result != TH_OK) return 0;
+    int layer = th_drawing_layer(r->out, name, r->error);
+    if (layer < 0) r->result = r->error->code;
+    return layer < 0 ? 0 : layer;
 }
 
 static void leave_out(reader *r, const char *raw) {
-    th_drawing *out = r->out;
-    for (int k = 0; k < out->left_out_count; ++k)
-        if (strcmp(out->left_out[k].name, raw) == 0) {
-            out->left_out[k].count++;
-            return;
-        }
-    if (out->left_out_count >= 200) return;
-    if (!th_arena_reserve(out->arena, &out->left_out, &out->left_out_capacity,
-                          out->left_out_count + 1, sizeof *out->left_out)) {
-        no_memory(r);
-        return;
-    }
-    out->left_out[out->left_out_count++] = (th_left_out){clean_name(r, raw), 1};
+    if (!th_drawing_leave_out(r->out, clean_name(r, raw), 1)) no_memory(r);
 }
 
 // ---- paths

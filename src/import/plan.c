@@ -16,7 +16,7 @@
     X(STAIRS, "stairs", "stair treppe escalier")                                                  \
     X(EXITS, "exits", "exit ausgang sortie")                                                      \
     X(DOORS, "doors", "door t\xC3\xBCr tuer porte")                                               \
-    X(WALLS, "walls", "wall wand w\xC3\xA4nde waende mur cloison")                                \
+    X(WALLS, "walls", "wall wand w\xC3\xA4nde waende mur cloison railing barrier")                \
     X(OBSTACLES, "obstacles", "obstacle column pillar s\xC3\xA4ule saeule st\xC3\xBCtze stuetze") \
     X(GROUND, "ground", "ground walkable boden")                                                  \
     X(PEOPLE, "people", "people personen distribution")
@@ -38,8 +38,10 @@ static const char *const usual_names[] = {
 };
 
 enum { LEVELS_MOST = 64, TOLD_MOST = 20, SEGMENTS_MOST = 400000 };
-static const double BODY = 0.5;       // [m] narrower faces between lines are walls, not rooms
-static const double SAME = 1e-4;      // [m] closer points are one
+static const double BODY = 0.5;  // [m] narrower faces between lines are walls, not rooms
+static const double SAME = 1e-4; // [m] closer points are one
+static const double GRID =
+    5e-4; // [m] of the corners of found ground: an end rounded by SAME is on its wall
 static const double DOOR_MOST = 20.0; // [m]
 
 typedef struct line2 {
@@ -67,6 +69,7 @@ typedef struct importer {
     char *told;
     int told_length, told_capacity;
     int gaps_closed, rings_closed, faces_thin, faces_shut, doubled;
+    json_t *outer; // doors that lead out of all rooms, by level
     json_t *scene;
 } importer;
 
@@ -220,21 +223,60 @@ static int level_named(importer *m, const char *name, size_t length) {
     return m->level_count++;
 }
 
-static void take_layer(importer *m, int l) {
+// What follows the first @ of the rule or else of the layer's name; NULL: nothing.
+static const char *levels_of(const th_drawn_layer *layer, const th_layer_rule *rule) {
+    const char *text = rule && strchr(rule->role, '@') ? rule->role : layer->name;
+    const char *at = strchr(text, '@');
+    return at ? at + 1 : NULL;
+}
+
+static const th_layer_rule *rule_of(const importer *m, const th_drawn_layer *layer) {
+    for (int k = 0; k < m->settings->rule_count; ++k)
+        if (fits(m->settings->rules[k].layer, layer->name)) return &m->settings->rules[k];
+    return NULL;
+}
+
+static void take_role(importer *m, int l) {
     const th_drawn_layer *layer = &m->drawing->layers[l];
-    const th_layer_rule *rule = NULL;
-    for (int k = 0; k < m->settings->rule_count && !rule; ++k)
-        if (fits(m->settings->rules[k].layer, layer->name)) rule = &m->settings->rules[k];
+    const th_layer_rule *rule = rule_of(m, layer);
+    m->parts[l] = (layer_part){rule            ? (role)role_named(rule->role)
+                               : layer->hidden ? ROLE_IGNORED
+                                               : usual_role(layer->name),
+                               -1, -1};
+    if (layer->paths == 0) m->parts[l].role = ROLE_IGNORED;
+}
+
+static void take_layer_levels(importer *m, int l) {
+    const th_drawn_layer *layer = &m->drawing->layers[l];
     layer_part *part = &m->parts[l];
-    part->role = rule            ? (role)role_named(rule->role)
-                 : layer->hidden ? ROLE_IGNORED
-                                 : usual_role(layer->name);
-    part->level = part->to = -1;
-    if (part->role == ROLE_IGNORED || layer->paths == 0) return;
-    const char *levels = rule && strchr(rule->role, '@') ? rule->role : layer->name;
-    const char *at = strchr(levels, '@'), *to = at ? strchr(at + 1, '@') : NULL;
-    part->level = at ? level_named(m, at + 1, strcspn(at + 1, "@")) : level_named(m, "", 0);
+    if (part->role == ROLE_IGNORED) return;
+    const char *at = levels_of(layer, rule_of(m, layer)), *to = at ? strchr(at, '@') : NULL;
+    part->level = at ? level_named(m, at, strcspn(at, "@")) : level_named(m, "", 0);
     if (to) part->to = level_named(m, to + 1, strlen(to + 1));
+}
+
+// Levels that the drawing knows come in its order, from the lowest, as far as layers use them.
+static void take_layers(importer *m) {
+    const th_drawing *d = m->drawing;
+    for (int l = 0; l < d->layer_count; ++l) take_role(m, l);
+    for (int k = 0; k < d->level_count; ++k)
+        for (int l = 0; l < d->layer_count && m->result == TH_OK; ++l) {
+            const char *at = levels_of(&d->layers[l], rule_of(m, &d->layers[l]));
+            size_t length = at ? strcspn(at, "@") : 0;
+            if (m->parts[l].role == ROLE_IGNORED || strlen(d->levels[k].name) != length ||
+                strncmp(d->levels[k].name, at, length) != 0)
+                continue;
+            level_named(m, at, length);
+            break;
+        }
+    for (int l = 0; l < d->layer_count && m->result == TH_OK; ++l) take_layer_levels(m, l);
+}
+
+static double height_of(const importer *m, int level) {
+    for (int k = 0; k < m->drawing->level_count; ++k)
+        if (strcmp(m->drawing->levels[k].name, m->levels[level]) == 0)
+            return round(m->drawing->levels[k].z * 1e4) / 1e4;
+    return 3.0 * level;
 }
 
 // ---- paths in metres
@@ -376,7 +418,7 @@ static th_point nearest_on(th_point p, th_point a, th_point b) {
 }
 
 // The nearest point of another wall, ends before middles; how far it is, or more than the tolerance.
-static double nearest_wall(const snapper *s, int end, int neighbour, th_point *best) {
+static double nearest_wall(const snapper *s, int end, th_point *best) {
     const importer *m = s->m;
     th_point p = m->points[end];
     double least = HUGE_VAL;
@@ -385,7 +427,6 @@ static double nearest_wall(const snapper *s, int end, int neighbour, th_point *b
         for (int e = s->head[bucket_of(s, x, y)]; e >= 0; e = s->next[e]) {
             segment other = s->list[s->entry[e]];
             if (other.from == end || other.to == end) continue;
-            (void)neighbour;
             th_point a = m->points[other.from], b = m->points[other.to];
             th_point q = nearest_on(p, a, b);
             double to_a = hypot(p.x - a.x, p.y - a.y), to_b = hypot(p.x - b.x, p.y - b.y);
@@ -404,10 +445,10 @@ static double nearest_wall(const snapper *s, int end, int neighbour, th_point *b
     return least;
 }
 
-static void close_end(snapper *s, int end, int neighbour) {
+static void close_end(snapper *s, int end) {
     importer *m = s->m;
     th_point p = m->points[end], q;
-    double apart = nearest_wall(s, end, neighbour, &q);
+    double apart = nearest_wall(s, end, &q);
     if (!(apart <= m->settings->close)) return;
     apart = hypot(p.x - q.x, p.y - q.y);
     m->points[end] = q;
@@ -424,8 +465,8 @@ static void close_gaps(importer *m, int level) {
         const th_drawn_path *path = &d->paths[k];
         if (!joins(m, k, level) || m->closed[k] || path->is_arc) continue;
         int last = path->first + path->count - 1;
-        close_end(&s, path->first, path->first + 1);
-        close_end(&s, last, last - 1);
+        close_end(&s, path->first);
+        close_end(&s, last);
     }
 }
 
@@ -591,14 +632,14 @@ static void add_list_lines(importer *m, faces *f, const char *list, const char *
     }
 }
 
-// All lines cut at each other.
+// All lines cut at each other. Ends that lie on a line but for rounding are on it.
 static GEOSGeometry *noded(faces *f, int first) {
     GEOSGeometry **lines = f->count > first ? f->lines + first : NULL;
     GEOSGeometry *all = GEOSGeom_createCollection_r(f->geos, GEOS_MULTILINESTRING, lines,
                                                     (unsigned)(f->count - first));
     if (!all) return NULL;
     f->count = first; // they belong to the collection
-    GEOSGeometry *cut = GEOSUnaryUnion_r(f->geos, all);
+    GEOSGeometry *cut = GEOSUnaryUnionPrec_r(f->geos, all, GRID);
     GEOSGeom_destroy_r(f->geos, all);
     return cut;
 }
@@ -611,14 +652,43 @@ static bool is_thin(faces *f, const GEOSGeometry *face) {
 }
 
 static bool has_opening(faces *f, const GEOSGeometry *face, const GEOSGeometry *openings) {
-    const double enough = 0.1; // [m] of an opening on the face's edge
-    GEOSGeometry *edge = GEOSBoundary_r(f->geos, face);
-    GEOSGeometry *common = edge ? GEOSIntersection_r(f->geos, edge, openings) : NULL;
+    const double enough =
+        0.1; // [m] of an opening on the face's edge, or of the top of stairs in it
+    const double hair = 0.005; // [m] where walls cut an opening its pieces need not lie on the edge
+    GEOSGeometry *wide = GEOSBuffer_r(f->geos, face, hair, 2);
+    GEOSGeometry *common = wide ? GEOSIntersection_r(f->geos, wide, openings) : NULL;
     double length = 0.0;
     if (common) GEOSLength_r(f->geos, common, &length);
-    GEOSGeom_destroy_r(f->geos, edge);
+    GEOSGeom_destroy_r(f->geos, wide);
     GEOSGeom_destroy_r(f->geos, common);
     return length >= enough;
+}
+
+static bool is_stairs_from(const importer *m, int k, int level) {
+    return is_part(m, k, ROLE_STAIRS, level) && m->closed[k];
+}
+
+// Doors, exits and stairs that begin here, gathered from `first` on, without the tops of these stairs, which lead to the level
+// above; and the tops of stairs that end here.
+static GEOSGeometry *ways_in(importer *m, faces *f, int first, int level) {
+    const th_drawing *d = m->drawing;
+    GEOSGeometry *here = noded(f, first);
+    for (int k = 0; k < d->path_count; ++k)
+        if (is_part(m, k, ROLE_STAIRS_TOP, level)) add_path_line(m, f, k);
+    GEOSGeometry *tops = here ? noded(f, first) : NULL;
+    GEOSGeometry *wide = tops ? GEOSBuffer_r(f->geos, tops, 0.01, 2) : NULL;
+    GEOSGeometry *rest = wide ? GEOSDifference_r(f->geos, here, wide) : NULL;
+    for (int k = 0; k < d->path_count; ++k)
+        if (part_of(m, k).role == ROLE_STAIRS_TOP && part_of(m, k).to == level)
+            add_path_line(m, f, k);
+    GEOSGeometry *above = rest ? noded(f, first) : NULL;
+    GEOSGeometry *all = above ? GEOSUnion_r(f->geos, rest, above) : NULL;
+    GEOSGeom_destroy_r(f->geos, here);
+    GEOSGeom_destroy_r(f->geos, tops);
+    GEOSGeom_destroy_r(f->geos, wide);
+    GEOSGeom_destroy_r(f->geos, rest);
+    GEOSGeom_destroy_r(f->geos, above);
+    return all;
 }
 
 static void append_shapes(importer *m, faces *f, const GEOSGeometry *shape, json_t *list) {
@@ -645,6 +715,57 @@ static GEOSGeometry *polygons_of(faces *f, int first) {
     return all;
 }
 
+static bool is_outer(faces *f, const GEOSGeometry *inside, const json_t *door) {
+    const json_t *line = json_object_get(door, "line");
+    double middle[2];
+    for (size_t i = 0; i < 2; ++i)
+        middle[i] = 0.5 * (json_number_value(json_array_get(json_array_get(line, 0), i)) +
+                           json_number_value(json_array_get(json_array_get(line, 1), i)));
+    GEOSGeometry *point = GEOSGeom_createPointFromXY_r(f->geos, middle[0], middle[1]);
+    GEOSGeometry *around = point ? GEOSBuffer_r(f->geos, point, 0.05, 4) : NULL;
+    bool outer = around && GEOSContains_r(f->geos, inside, around) == 0 &&
+                 GEOSIntersects_r(f->geos, inside, around) == 1;
+    GEOSGeom_destroy_r(f->geos, around);
+    GEOSGeom_destroy_r(f->geos, point);
+    return outer;
+}
+
+// Doors with a face on one side only.
+static void note_outer_doors(importer *m, faces *f, const GEOSGeometry *all, int level) {
+    GEOSGeometry *inside = GEOSUnaryUnion_r(f->geos, all);
+    size_t k;
+    json_t *door;
+    json_array_foreach(json_object_get(m->scene, "doors"), k, door) {
+        const char *on = json_string_value(json_object_get(door, "level"));
+        if (inside && on && strcmp(on, m->levels[level]) == 0 && is_outer(f, inside, door))
+            json_array_append(m->outer, door);
+    }
+    GEOSGeom_destroy_r(f->geos, inside);
+}
+
+// Where no exits are drawn, doors that lead out of the lowest level that has such become exits.
+static void take_outer_doors(importer *m) {
+    json_t *doors = json_object_get(m->scene, "doors"), *exits = json_object_get(m->scene, "exits");
+    const json_t *first = json_array_get(m->outer, 0);
+    if (!first || json_array_size(exits) > 0) return;
+    const char *level = json_string_value(json_object_get(first, "level"));
+    size_t k;
+    json_t *door;
+    json_array_foreach(m->outer, k, door) {
+        if (strcmp(json_string_value(json_object_get(door, "level")), level) != 0) break;
+        for (size_t i = 0; i < json_array_size(doors); ++i)
+            if (json_array_get(doors, i) == door) {
+                json_array_append(exits, door);
+                json_array_remove(doors, i);
+            }
+        char id[32];
+        snprintf(id, sizeof id, "exit%zu", json_array_size(exits));
+        tell(m, "  %s leads out of level %s and is taken as %s\n",
+             json_string_value(json_object_get(door, "id")), level, id);
+        json_object_set_new(door, "id", json_string(id));
+    }
+}
+
 // The rooms that walls, doors and exits enclose. Faces that are narrow are the insides of walls; those without a door or an
 // exit are solid, too, as nobody gets in.
 static void find_rooms(importer *m, faces *f, int level, json_t *walkable) {
@@ -656,9 +777,11 @@ static void find_rooms(importer *m, faces *f, int level, json_t *walkable) {
          ++pass) { // once to cut the walls, once to know where the openings are
         add_list_lines(m, f, "doors", m->levels[level]);
         add_list_lines(m, f, "exits", m->levels[level]);
+        for (int k = 0; k < d->path_count; ++k)
+            if (is_stairs_from(m, k, level)) add_path_line(m, f, k);
         if (pass == 0) first = f->count;
     }
-    GEOSGeometry *openings = noded(f, first), *all = polygons_of(f, 0);
+    GEOSGeometry *openings = ways_in(m, f, first, level), *all = polygons_of(f, 0);
     if (!openings || !all) {
         no_memory(m);
     } else {
@@ -674,6 +797,7 @@ static void find_rooms(importer *m, faces *f, int level, json_t *walkable) {
             GEOSGeom_destroy_r(f->geos, rooms);
             rooms = more;
         }
+        note_outer_doors(m, f, all, level);
         if (rooms) GEOSNormalize_r(f->geos, rooms);
         if (rooms) append_shapes(m, f, rooms, walkable);
         GEOSGeom_destroy_r(f->geos, rooms);
@@ -722,10 +846,6 @@ static void take_drawn(importer *m, faces *f, role wanted, int level, json_t *so
 
 // ---- levels, stairs, people
 
-static int by_ends(const void *left, const void *right) {
-    return memcmp(left, right, sizeof(line2));
-}
-
 // A wall of two points that is there already, either way round.
 static bool is_double(importer *m, line2 *seen, int count, line2 line) {
     for (int k = 0; k < count && k < 20000; ++k)
@@ -742,7 +862,6 @@ static json_t *walls_of(importer *m, int level) {
     json_t *walls = json_array();
     line2 *seen = th_arena_alloc(m->arena, (size_t)d->path_count + 1, sizeof *seen);
     int count = 0;
-    (void)by_ends;
     for (int k = 0; k < d->path_count && seen; ++k) {
         const th_drawn_path *path = &d->paths[k];
         if (!is_part(m, k, ROLE_WALLS, level)) continue;
@@ -780,8 +899,8 @@ static void take_level(importer *m, int level) {
             "out. Close larger gaps (--close), add exits (--exit x0,y0,x1,y1), or map a layer of "
             "closed outlines (--layer NAME=ground)",
             m->levels[level]);
-    json_t *one =
-        json_pack("{s:s,s:f,s:o}", "id", m->levels[level], "z", 3.0 * level, "walkable", walkable);
+    json_t *one = json_pack("{s:s,s:f,s:o}", "id", m->levels[level], "z", height_of(m, level),
+                            "walkable", walkable);
     if (json_array_size(obstacles) > 0)
         json_object_set_new(one, "obstacles", obstacles);
     else
@@ -929,18 +1048,18 @@ static void tell_layers(importer *m, double unit) {
          m->settings->file ? m->settings->file : "drawing", unit, unit_name(unit) ? " = 1 " : "",
          unit_name(unit) ? unit_name(unit) : "", m->settings->turn, fmax(0.0, high_x - low_x),
          fmax(0.0, high_y - low_y));
-    tell(m, "  %-32s %8s  %s\n", "layer", "shapes", "taken as");
+    tell(m, "  %-40s %8s  %s\n", "layer", "shapes", "taken as");
     for (int l = 0; l < d->layer_count; ++l) {
         const layer_part *part = &m->parts[l];
         if (d->layers[l].paths == 0) continue;
-        tell(m, "  %-32.60s %8d  %s%s%s%s%s%s\n", d->layers[l].name, d->layers[l].paths,
+        tell(m, "  %-40.60s %8d  %s%s%s%s%s%s\n", d->layers[l].name, d->layers[l].paths,
              part->role == ROLE_IGNORED ? "nothing" : role_words[part->role],
              part->level >= 0 ? " on " : "", part->level >= 0 ? m->levels[part->level] : "",
              part->to >= 0 ? " up to " : "", part->to >= 0 ? m->levels[part->to] : "",
              d->layers[l].hidden ? " (frozen or off)" : "");
     }
     for (int k = 0; k < d->left_out_count; ++k)
-        tell(m, "  %-32.60s %8d  left out\n", d->left_out[k].name, d->left_out[k].count);
+        tell(m, "  %-40.60s %8d  left out\n", d->left_out[k].name, d->left_out[k].count);
 }
 
 static void tell_rest(importer *m) {
@@ -981,7 +1100,7 @@ static void import(importer *m) {
     double unit = unit_in_force(m);
     m->parts = th_arena_alloc(m->arena, (size_t)d->layer_count + 1, sizeof *m->parts);
     if (!m->parts) no_memory(m);
-    for (int l = 0; l < d->layer_count && m->result == TH_OK; ++l) take_layer(m, l);
+    if (m->result == TH_OK) take_layers(m);
     if (m->result == TH_OK) to_metres(m, unit);
     if (m->result != TH_OK) return;
     tell_layers(m, unit);
@@ -1003,6 +1122,7 @@ static void import(importer *m) {
     take_exits(m);
     for (int l = 0; l < m->level_count && m->result == TH_OK; ++l) take_level(m, l);
     if (m->result != TH_OK) return;
+    take_outer_doors(m);
     take_stairs(m);
     take_people(m);
     tell_rest(m);
@@ -1010,9 +1130,13 @@ static void import(importer *m) {
 
 json_t *th_plan_import(const th_drawing *drawing, const th_import_settings *settings,
                        const char **told, th_error *error) {
-    importer m = {
-        .drawing = drawing, .settings = settings, .arena = drawing->arena, .error = error};
+    importer m = {.drawing = drawing,
+                  .settings = settings,
+                  .arena = drawing->arena,
+                  .error = error,
+                  .outer = json_array()};
     import(&m);
+    json_decref(m.outer);
     *told = m.told ? m.told : "";
     if (m.result == TH_OK) return m.scene;
     json_decref(m.scene);
