@@ -472,7 +472,52 @@ bool th_level_view_fill(th_level_view *view, const th_moment *moment,
     return true;
 }
 
-// ---- the kernel density at each person's place
+// ---- the kernel density, at each person's place and as a map
+
+static void put_people(const th_kernel *kernel, const th_spot *people, int count,
+                       th_kernel_work *work) {
+    for (int k = 0; k < count; ++k)
+        th_kernel_note(kernel, work, people[k].place.x, people[k].place.y);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 p = people[k].place;
+        th_kernel_put(kernel, work, p.x, p.y, people[k].velocity,
+                      th_kernel_alone(kernel, work, p.x, p.y));
+    }
+    th_kernel_spread(kernel, work);
+}
+
+#define LEAST_PEOPLE 0.05f // [-] in a cell, for a mean of velocities
+
+static void fill_cell(const th_kernel *kernel, size_t cell, const float sums[TH_SUMS],
+                      th_people_value value, float *values) {
+    float people = sums[TH_SUM_PEOPLE];
+    bool enough = people >= LEAST_PEOPLE;
+    float x = enough ? sums[TH_SUM_VELOCITY_X] / people : NAN;
+    float y = enough ? sums[TH_SUM_VELOCITY_Y] / people : NAN;
+    float density = th_kernel_density(kernel, cell, sums);
+    switch (value) {
+    case TH_PEOPLE_DENSITY: values[cell] = density; break;
+    case TH_PEOPLE_SPEED: values[cell] = enough ? sums[TH_SUM_SPEED] / people : NAN; break;
+    case TH_PEOPLE_FLOW: values[cell] = enough ? density * sqrtf(x * x + y * y) : 0.0f; break;
+    case TH_PEOPLE_VELOCITY: values[2 * cell] = x; values[2 * cell + 1] = y;
+    }
+}
+
+bool th_people_map(const th_kernel *kernel, th_people_value value, const th_spot *people, int count,
+                   float *values) {
+    th_kernel_work work;
+    if (!th_kernel_work_create(kernel, &work)) return false;
+    put_people(kernel, people, count, &work);
+    for (int row = 0; row < kernel->ny; ++row)
+        for (int column = 0; column < kernel->nx; ++column) {
+            size_t cell = (size_t)row * (size_t)kernel->nx + (size_t)column;
+            float sums[TH_SUMS] = {0};
+            if (kernel->walkable[cell] > 0.0f) th_kernel_read(kernel, &work, column, row, sums);
+            fill_cell(kernel, cell, sums, value, values);
+        }
+    th_kernel_work_release(&work);
+    return true;
+}
 
 static th_vec2 place_of(const th_scene_view *scene, const th_moment *m, int i) {
     if (!m->has_origin) return (th_vec2){(float)m->x[i], (float)m->y[i]};
@@ -480,35 +525,29 @@ static th_vec2 place_of(const th_scene_view *scene, const th_moment *m, int i) {
                      (float)(m->origin.y + m->y[i] - scene->origin.y)};
 }
 
-static bool is_on(const th_moment *m, int i, int level) {
-    return th_moment_is_person(m, i) && th_moment_level(m, i) == level;
+static float density_at(const th_kernel *kernel, const th_kernel_work *work, th_vec2 p) {
+    int cell = th_kernel_cell(kernel, p.x, p.y);
+    float sums[TH_SUMS];
+    if (cell < 0) return 0.0f;
+    th_kernel_read(kernel, work, cell % kernel->nx, cell / kernel->nx, sums);
+    return th_kernel_density(kernel, (size_t)cell, sums);
 }
 
+// `people` has room for all of the moment.
 static bool level_density(const th_scene_view *scene, const th_moment *m, int level,
-                          float *density) {
+                          th_spot *people, float *density) {
     th_kernel kernel;
     th_kernel_work work = {0};
     bool made =
         th_kernel_create(scene, level, 0.5, NULL, &kernel) && th_kernel_work_create(&kernel, &work);
-    for (int pass = 0; made && pass < 3; ++pass) {
-        if (pass == 2) th_kernel_spread(&kernel, &work);
-        for (int i = 0; i < m->count; ++i) {
-            if (!is_on(m, i, level)) continue;
-            th_vec2 p = place_of(scene, m, i);
-            int cell = th_kernel_cell(&kernel, p.x, p.y);
-            float sums[TH_SUMS];
-            if (cell < 0) continue;
-            if (pass == 0)
-                th_kernel_note(&kernel, &work, p.x, p.y);
-            else if (pass == 1)
-                th_kernel_put(&kernel, &work, p.x, p.y, (th_vec2){0},
-                              th_kernel_alone(&kernel, &work, p.x, p.y));
-            else {
-                th_kernel_read(&kernel, &work, cell % kernel.nx, cell / kernel.nx, sums);
-                density[i] = th_kernel_density(&kernel, (size_t)cell, sums);
-            }
-        }
-    }
+    int count = 0;
+    for (int i = 0; made && i < m->count; ++i)
+        if (th_moment_is_person(m, i) && th_moment_level(m, i) == level)
+            people[count++] = (th_spot){.place = place_of(scene, m, i)};
+    if (made) put_people(&kernel, people, count, &work);
+    for (int i = 0, k = 0; made && i < m->count; ++i)
+        if (th_moment_is_person(m, i) && th_moment_level(m, i) == level)
+            density[i] = density_at(&kernel, &work, people[k++].place);
     th_kernel_work_release(&work);
     th_kernel_release(&kernel);
     return made;
@@ -516,9 +555,11 @@ static bool level_density(const th_scene_view *scene, const th_moment *m, int le
 
 float *th_people_density(const th_scene_view *scene, const th_moment *moment) {
     float *density = calloc((size_t)moment->count + 1, sizeof *density);
-    bool made = density != NULL;
+    th_spot *people = malloc(((size_t)moment->count + 1) * sizeof *people);
+    bool made = density && people;
     for (int level = 0; made && level < scene->level_count; ++level)
-        made = level_density(scene, moment, level, density);
+        made = level_density(scene, moment, level, people, density);
+    free(people);
     if (made) return density;
     free(density);
     return NULL;

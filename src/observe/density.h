@@ -75,6 +75,21 @@ void th_level_view_release(th_level_view *view);
 // says its own. NULL: no memory.
 float *th_people_density(const th_scene_view *scene, const th_moment *moment);
 
+// A person of a level: place relative to the scene's origin [m], velocity [m/s].
+typedef struct th_spot {
+    th_vec2 place, velocity;
+} th_spot;
+typedef enum th_people_value {
+    TH_PEOPLE_DENSITY,  // [1/m2]
+    TH_PEOPLE_SPEED,    // mean [m/s]; NaN: no people near
+    TH_PEOPLE_FLOW,     // density times the mean velocity's length [1/(m s)]; 0: no people near
+    TH_PEOPLE_VELOCITY, // mean, x and y of each cell [m/s]; NaN: no people near
+} th_people_value;
+// A map of the people of a level at one moment, a value (two of TH_PEOPLE_VELOCITY) for each cell of the kernel, row by
+// row. False: no memory.
+bool th_people_map(const th_kernel *kernel, th_people_value value, const th_spot *people, int count,
+                   float *values);
+
 // ---- levels of service A to F of walkways by density. Schemes differ, so they can be chosen.
 
 enum { TH_SERVICE_LEVELS = 6 };

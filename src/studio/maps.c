@@ -1,10 +1,11 @@
 // Maps that clients see as layers. SPDX-License-Identifier: Apache-2.0
+#include "observe/density.h"
 #include "studio/moment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- maps of the people by the kernel of core/kernel.h: the density of maps, findings and reports
+// ---- maps of the people (observe/density.h)
 
 void th_studio_field_release(th_studio_field *field) {
     free(field->values);
@@ -18,43 +19,26 @@ float th_studio_field_at(const th_studio_field *field, float x, float y) {
     return field->values[(size_t)j * (size_t)field->nx + (size_t)i];
 }
 
-static bool is_there(const th_studio_moment *moment, int i, int level) {
-    return moment->rows[i].level == level && moment->rows[i].phase != TH_PHASE_BODY;
-}
-
-static void put_people(const th_studio_moment *moment, const th_kernel *kernel, int level,
-                       th_kernel_work *work) {
+// The people of a level, of whom the moment keeps speeds and headings in bytes. Returns how many.
+static int people_of(const th_studio_moment *moment, int level, th_spot *people) {
     float cosines[256];
+    int count = 0;
     for (int k = 0; k < 256; ++k) cosines[k] = cosf((float)k * (3.14159265f / 128.0f));
-    for (int i = 0; i < moment->count; ++i)
-        if (is_there(moment, i, level))
-            th_kernel_note(kernel, work, moment->rows[i].x, moment->rows[i].y);
     for (int i = 0; i < moment->count; ++i) {
         const th_studio_row *row = &moment->rows[i];
-        if (!is_there(moment, i, level)) continue;
+        if (row->level != level || row->phase == TH_PHASE_BODY) continue;
         float speed = TH_STUDIO_SPEED_STEP * (float)row->speed;
-        th_vec2 velocity = {speed * cosines[row->heading],
-                            speed * cosines[(row->heading + 192) & 255]};
-        th_kernel_put(kernel, work, row->x, row->y, velocity,
-                      th_kernel_alone(kernel, work, row->x, row->y));
+        people[count++] =
+            (th_spot){{row->x, row->y},
+                      {speed * cosines[row->heading], speed * cosines[(row->heading + 192) & 255]}};
     }
-    th_kernel_spread(kernel, work);
+    return count;
 }
 
-#define LEAST_PEOPLE 0.05f // [-] in a cell, for a mean of velocities
-
-static void fill_cell(const th_kernel *kernel, size_t cell, const float sums[TH_SUMS],
-                      th_studio_layer_kind kind, float *values) {
-    float people = sums[TH_SUM_PEOPLE], density = th_kernel_density(kernel, cell, sums);
-    bool enough = people >= LEAST_PEOPLE;
-    float x = enough ? sums[TH_SUM_VELOCITY_X] / people : NAN;
-    float y = enough ? sums[TH_SUM_VELOCITY_Y] / people : NAN;
-    if (kind == TH_LAYER_DENSITY) values[cell] = density;
-    if (kind == TH_LAYER_SPEED) values[cell] = enough ? sums[TH_SUM_SPEED] / people : NAN;
-    if (kind == TH_LAYER_FLOW) values[cell] = enough ? density * sqrtf(x * x + y * y) : 0.0f;
-    if (kind != TH_LAYER_VELOCITY) return;
-    values[2 * cell] = x;
-    values[2 * cell + 1] = y;
+static th_people_value value_of(th_studio_layer_kind kind) {
+    if (kind == TH_LAYER_SPEED) return TH_PEOPLE_SPEED;
+    if (kind == TH_LAYER_FLOW) return TH_PEOPLE_FLOW;
+    return kind == TH_LAYER_VELOCITY ? TH_PEOPLE_VELOCITY : TH_PEOPLE_DENSITY;
 }
 
 bool th_studio_is_of_people(th_studio_layer_kind kind) {
@@ -68,7 +52,6 @@ bool th_studio_map_people(const th_studio_moment *moment, th_studio_layer_kind k
         return false;
     const th_kernel *kernel = &moment->catalogue->kernels[level];
     size_t cells = (size_t)kernel->nx * (size_t)kernel->ny;
-    th_kernel_work work;
     *field = (th_studio_field){.layer = -1,
                                .level = level,
                                .nx = kernel->nx,
@@ -76,20 +59,14 @@ bool th_studio_map_people(const th_studio_moment *moment, th_studio_layer_kind k
                                .min_x = kernel->min_x,
                                .min_y = kernel->min_y,
                                .cell = kernel->cell};
-    if (!th_kernel_work_create(kernel, &work)) return false;
+    th_spot *people = malloc(((size_t)moment->count + 1) * sizeof *people);
     field->values = malloc(cells * 2 * sizeof(float));
-    if (field->values) {
-        put_people(moment, kernel, level, &work);
-        for (size_t c = 0; c < cells; ++c) {
-            float sums[TH_SUMS] = {0};
-            if (kernel->walkable[c] > 0.0f)
-                th_kernel_read(kernel, &work, (int)(c % (size_t)kernel->nx),
-                               (int)(c / (size_t)kernel->nx), sums);
-            fill_cell(kernel, c, sums, kind, field->values);
-        }
-    }
-    th_kernel_work_release(&work);
-    return field->values != NULL;
+    bool made = people && field->values &&
+                th_people_map(kernel, value_of(kind), people, people_of(moment, level, people),
+                              field->values);
+    if (!made) th_studio_field_release(field);
+    free(people);
+    return made;
 }
 
 // ---- maps of the world
