@@ -220,11 +220,11 @@ typedef struct th_quality {
     uint64_t wall_crossings;
     double densest;      // largest packing of a cell of the model uic, at any time [1]
     double nearest_mean; // distance to the nearest person where it is packed, in diameters
-    double
-        below_diameter; // share of all looks at which the nearest neighbour is closer than a diameter
+    // Share of all looks at which the nearest neighbour is closer than a diameter.
+    double below_diameter;
     double deepest_overlap; // [m]
-    double
-        tangential; // largest share of the speed that goes around the centre, core of a circle [1]
+    // Largest share of the speed that goes around the centre, core of a circle [1]
+    double tangential;
     double lanes; // order parameter of Rex and Loewen 2007 among walking people, mean over time [1]
     double goalward; // mean speed towards the goal, in units of the preferred speed
     double outflow;  // people per second between the 20th and the 80th percentile of leaving [1/s]

@@ -91,7 +91,7 @@ static double step_ms(th_world *world) {
     return 1e3 * (th_thread_cpu_seconds() - start);
 }
 
-// Into `ms`; the longest of them.
+// Measures the steps of a while into `ms`; returns the longest.
 static double time_while(th_world *world, double ms[FOLLOW]) {
     double longest = 0;
     for (int k = 0; k < FOLLOW; ++k) {

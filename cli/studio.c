@@ -70,7 +70,7 @@ static bool is_folder(const char *path) {
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-// A scene is JSON: its first sign is a brace or a comment. Everything else is taken for a recording.
+// A scene is JSON: it begins with a brace or a comment. Everything else is taken for a recording.
 static bool is_scene(const char *path) {
     bool plain = th_file_check_plain(path, NULL) == TH_OK; // a pipe would keep it waiting
     FILE *file = plain ? fopen(path, "rb") : NULL;

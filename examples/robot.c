@@ -50,7 +50,7 @@ int main(void) {
         int count = th_world_path(world, (th_way_point){pose.position, 0}, goal, RADIUS, corners,
                                   CORNERS, &left);
         if (frame == 200) th_world_set_door(world, "ward", false, &error);
-        // To the next corner; slower where people are in front or close by.
+        // Walks to the next corner, slower where people are in front or close by.
         float dx = count ? corners[0].point.x - pose.position.x : 0;
         float dy = count ? corners[0].point.y - pose.position.y : 0, far = hypotf(dx, dy);
         float speed = far > 0 ? fminf(SPEED, far / 0.05f) : 0;

@@ -199,7 +199,7 @@ def check_edits(server):
     client.ask("step", n=10)
     check(client.ask("hash", world=0)["hash"] != client.ask("hash", world=1)["hash"], "other settings, another hash")
     check(client.ask("compare", on=False)["ok"], "and one again")
-    # What was edited before the comparison can still be undone after it.
+    # An edit made before the comparison can still be undone after it.
     client.ask("edit", kind="door", door="side", open=False)
     depth = client.ask("state")["state"]["undo"]
     client.ask("compare", on=True)

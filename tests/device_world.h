@@ -72,7 +72,7 @@ static inline void pair_end(pair p) {
     th_scene_destroy(p.scene);
 }
 
-// Which way leads to a target from some places of the first level, as both tell it.
+// Compares the directions to a target from some places of the first level, as both tell them.
 static inline void same_directions(pair p, int target) {
     enum { PLACES = 40 };
     th_vec2 places[PLACES], cpu[PLACES], device[PLACES];
@@ -125,7 +125,7 @@ static const tolerance ORCA_STEP = {1e-4, 1e-3, 1e-2};
 // line is of another kind, v^2 dt / (2 r), a few cm/s, off. An agent that sees one neighbour only walks into the
 // others: 1.1 % of a crowd of 2 people/m2, 2 % of one that starts from a lattice.
 static const tolerance ORCA_TOUCH_STEP = {1e-4, 1e-3, 3e-2};
-// Of agents that stand in others none has an allowed velocity, and among the nearly least bad ones a rounding
+// No agent that stands inside others has an allowed velocity, and among the nearly least bad ones a rounding
 // chooses; an agent that then goes another way pushes the whole heap.
 static const tolerance ORCA_HEAP_STEP = {1e-4, 1e-3, 5e-2};
 // Forces: at most 2000 N for 0.1 s on 75 kg is 2.7 m/s, of which 5e-6 are 1.3e-5 m/s; ten times that in heaps.

@@ -17,7 +17,7 @@ TH_FORMULA float rough(float value) {
     bits = (bits ^ bits >> 12) * 0x297a2d39u;
     return value * (1.0f + 1e-6f * ((float)(bits >> 8) / 8388608.0f - 1.0f));
 }
-// Of true values, as a GPU has them, and not of the CPU's own approximation, which is off by up to 5e-6.
+// Roughened true values, as a GPU has them, and not of the CPU's own approximation, which is off by up to 5e-6.
 TH_FORMULA float rough_inverse_root(float x) { return rough(1.0f / sqrtf(x)); }
 TH_FORMULA float rough_exp(float x) {
     return rough(expf(x > -87.0f ? x < 88.0f ? x : 88.0f : -87.0f));

@@ -24,7 +24,7 @@ static inline void run_scene(const th_scene *scene, uint64_t seed, double limit,
     th_world_destroy(world);
 }
 
-// How many of 40 cross a zone on the straight way.
+// Counts those of 40 people that cross a zone on the straight way.
 static inline int through_zone(const char *zone) {
     char text[1000];
     snprintf(

@@ -1,4 +1,4 @@
-// How far a crowd that walks both ways along x has sorted itself into lanes. SPDX-License-Identifier: Apache-2.0
+// The degree to which a crowd that walks both ways along x has sorted itself into lanes. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_LANE_INDEX_H
 #define TH_TESTS_LANE_INDEX_H
 #include "state/device.h"

@@ -12,7 +12,7 @@ import struct
 import subprocess
 import time
 
-# How long anything is waited for. Only a hang takes so long; ctest says how long that is.
+# The longest time to wait for anything. Only a hang takes so long; ctest says how long that is.
 WAIT = float(os.environ.get("TH_WAIT_SECONDS", 450))
 
 

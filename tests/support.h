@@ -41,7 +41,7 @@ void assert_any_threads(const th_scene *scene, int most, int steps);
 // steps.
 void assert_restores(const th_scene *scene, int before, int after);
 
-// How many crowds a statistical test averages over: under sanitizers, which look for faults and not for
+// The number of crowds over which a statistical test averages: under sanitizers, which look for faults and not for
 // means, one will do.
 #ifdef TH_SLOW_BUILD
 #define CROWDS(count) 1

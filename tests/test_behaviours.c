@@ -140,7 +140,7 @@ static void panic_ends_detours(void **state) {
 
 // ---- planners under minds that decide where to go
 
-// Of the 150 people in scenes/guided/two_corridors.json, how many took the upper corridor; *hash after 20 s.
+// Counts those of the 150 people in scenes/guided/two_corridors.json that took the upper corridor; *hash after 20 s.
 static int took_upper(const char *plan, const char *behave, uint64_t *hash) {
     const char *overrides[2] = {plan, behave};
     const th_scene_options options = {.overrides = overrides, .override_count = 2};
@@ -315,7 +315,7 @@ static void density_in_the_draw(void **state) {
     assert_near(th_sight_room(2.0f, 2.0f), 0.5, 1e-6);
 }
 
-// Of many people the share cares for a layer, for two layers independently of each other, and always the same ones.
+// The share of many people cares for a layer, for two layers independently of each other, and always the same ones.
 static void masks(void **state) {
     (void)state;
     int first = 0, both = 0;

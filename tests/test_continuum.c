@@ -327,7 +327,7 @@ static void shared_and_skipped(void **state) {
     th_scene_destroy(other);
 }
 
-// How many of 40 people cross a zone that lies on the straight way.
+// Counts those of 40 people that cross a zone on the straight way.
 static int through_zone(double discomfort) {
     char text[1000];
     snprintf(
@@ -485,7 +485,7 @@ static void lanes(void **state) {
     assert_true(continuum > field - 0.1);
 }
 
-// How far two streams that cross, eastward and northward, have sorted themselves into bands: as the lane index, of
+// The degree to which two crossing streams, eastward and northward, have sorted themselves into bands: as the lane index, of
 // those within 6 m of the middle, for bands across the sum of the two directions and for bands along it.
 static void band_indices(const th_world *world, double *across, double *along) {
     const th_agents *a = &world->agents;
@@ -556,7 +556,7 @@ static void bands(void **state) {
     if (print)
         printf("bands %.3f +- %.3f, without prediction %.3f +- %.3f, shortest way %.3f +- %.3f\n",
                with, error[0], without, error[1], field, error[2]);
-    // Of ten crowds the difference is 0.07 +- 0.02; of eight, below 0.03 one time in a hundred.
+    // The difference of ten crowds is 0.07 +- 0.02; that of eight, below 0.03 one time in a hundred.
     if (crowds > 1) assert_true(with > without + 0.03);
 }
 

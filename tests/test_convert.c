@@ -300,7 +300,7 @@ static void interrupt(void **state) {
     assert_int_equal(atoi(line), 3); // sample, out, error
 }
 
-// Of a conversion nothing is kept, and the message does not say otherwise. A limit on the size of files stands for the full
+// Nothing of a conversion is kept, and the message does not say otherwise. A limit on the size of files stands for the full
 // disk.
 static void full_disk(void **state) {
     fixture *f = *state;

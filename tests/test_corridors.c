@@ -157,7 +157,7 @@ static void lanes_are_seen(void **state) {
         if (th_lane_order(path, &motion, "POLYGON ((0 0, 6 0, 6 4, 0 4, 0 0))", &order, &error) !=
             TH_OK)
             fail_msg("%s", error.message);
-        // Of eight in a row an agent has three like it and four against: ((3 - 4) / 7)^2.
+        // In a row of eight an agent has three like it and four against: ((3 - 4) / 7)^2.
         assert_true(fabs(order - (mixed ? 1.0 / 49.0 : 1.0)) < 1e-9);
         unlink(path);
     }

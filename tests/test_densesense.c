@@ -272,7 +272,7 @@ static void people_steer_into_a_gap(void **state) {
         }
 }
 
-// Of two equal gaps the right one is taken, but an agent that has chosen the left one keeps to it.
+// Agents take the right one of two equal gaps, but an agent that has chosen the left one keeps to it.
 // Eq. 9: to a far goal full speed at 60 degrees gains half of the way, standing nothing; where the plan wants people
 // after tau it gains as little as standing. A near goal is not run past.
 static void a_far_goal_is_worth_a_detour(void **state) {

@@ -261,7 +261,7 @@ static void leaving_in_a_crowd(void **state) {
     pair_end(p);
 }
 
-// To the bit where the device has the CPU's; else as many people inside, give or take one: contacts multiply rounding.
+// Equal to the bit where the device has the CPU's; else as many people inside, give or take one: contacts multiply rounding.
 static void assert_same_crowd(pair p) {
     if (th_cuda_backend()->exact)
         assert_same(p);

@@ -37,7 +37,7 @@ static const char plane[] = TH_JSON(
         "own_goal": {"opposite": [0, 0]}, "radius": 0.2, "move": "%s"}%s],
     "run": {"step": %g, "duration": 600}});
 
-// Of PBD a sub-step is compared where bits are not.
+// Where bits are not compared, a sub-step of PBD is.
 static double step_of(int model) {
     bool pbd = strcmp(models[model].name, "pbd") == 0;
     return pbd && !device_is_exact() ? PBD_SUBSTEP : 0.1;

@@ -63,7 +63,7 @@ static void write_field(th_world *world, th_field field, const void *values) {
     th_world_unmap(world, field);
 }
 
-// Into both worlds by hand, so that what a caller writes is part of the test.
+// Scatters agents in both worlds by hand, so that what a caller writes is part of the test.
 static void scatter(pair p, bool heaped) {
     enum { MOST = 512 };
     static float x[MOST], y[MOST], vx[MOST], vy[MOST], radius[MOST], speed[MOST], mass[MOST],

@@ -97,7 +97,7 @@ static void check_text(hid_t object, const char *name, const char *expected) {
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     assert_true(attribute >= 0);
     hid_t type = H5Aget_type(attribute);
-    // Of any length and UTF-8: what h5py gives back as str.
+    // Texts of any length in UTF-8, which h5py returns as str.
     assert_true(H5Tis_variable_str(type) > 0);
     assert_int_equal(H5Tget_cset(type), H5T_CSET_UTF8);
     char *text = NULL;

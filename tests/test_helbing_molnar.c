@@ -336,7 +336,7 @@ static void result_does_not_depend_on_threads(void **state) {
     }
 }
 
-// Of all pairs at the same height within half a metre and not more than 7.5 m apart: agents that walk the
+// Among all pairs at the same height within half a metre and not more than 7.5 m apart: agents that walk the
 // same way less agents that do not, as a share. 0: mixed, 1: perfect lanes.
 static double lane_order(const th_agents *a) {
     int like = 0, unlike = 0;

@@ -234,7 +234,7 @@ static void a_pushing_agent_opens_a_way_through_a_crowd(void **state) {
     if (!(pusher < 0.7 * polite)) fail_msg("%g s against %g s", pusher, polite);
 }
 
-// Of those in a hall, how many keep which space.
+// Counts people in a hall by the space that they keep.
 static void a_share_of_people_push(void **state) {
     (void)state;
     for (int share = 0; share <= 4; ++share) {
@@ -363,7 +363,7 @@ static void fast_agents_are_possible(void **state) {
     }
 }
 
-// How far an agent that is 1 cm too near the wall walks along it in the first step, as printed.
+// The way along the wall that an agent 1 cm too near walks in the first step, as printed.
 static double walks_along_wall(double dead_band) {
     char move[64];
     snprintf(move, sizeof move, ", \"preset\": \"paper\", \"dead_band\": %g", dead_band);

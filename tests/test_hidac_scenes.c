@@ -60,7 +60,7 @@ static double apart(const run *r) {
     return sum[1] / fmax(1, count[1]) - sum[0] / fmax(1, count[0]);
 }
 
-// How often the direction changes from strip to strip across the corridor, half a metre each, of those between x0 and
+// Counts changes of direction from strip to strip across the corridor, half a metre each, of those between x0 and
 // x1.
 static int lanes(const run *r, float x0, float x1) {
     int sum[10] = {0}, count = 0, last = 0;
@@ -169,7 +169,7 @@ static void queues_are_thin_medium_and_wide(void **state) {
     assert_true(length > 3 * width[0] / CROWDS(3));
 }
 
-// Of agents that pass the fallen person, the share that walks over the body.
+// The share of agents passing the fallen person that walk over the body.
 static double share_over(const char *name, uint64_t seed) {
     run r = begin(name, seed, NULL, 0);
     char *over = calloc(256, 1), *passed = calloc(256, 1);

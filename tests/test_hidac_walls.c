@@ -180,7 +180,7 @@ static void no_agent_leans_into_a_wall_for_good(void **state) {
     end(scene, world);
 }
 
-// How far the first of two standing agents is set aside along x in a step; `y` says how near the wall.
+// The way along x by which the first of two standing agents is set aside in a step; `y`: distance to the wall.
 static double set_aside(double y, double priority) {
     char positions[64], move[64];
     snprintf(positions, sizeof positions, "[5, %g], [5.4, %g]", y, y);

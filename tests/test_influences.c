@@ -494,7 +494,7 @@ static void hidac_tells_of_a_body_on_the_ground(void **state) {
     th_scene_destroy(scene);
 }
 
-// How much the first of two agents face to face turns for the other [-], to the right of its way.
+// The turn of the first of two agents face to face [-], to the right of its way.
 static double turn_face_to_face(const char *panic) {
     char json[600];
     snprintf(

@@ -133,7 +133,7 @@ static void held_up(void **state) {
     th_scene_destroy(scene);
 }
 
-// Of two places the stronger draws more, in proportion; one on another level neither draws nor hinders.
+// The stronger of two places draws more, in proportion; one on another level neither draws nor hinders.
 static void which_place(void **state) {
     (void)state;
     int drawn[4] = {0}, all = 400, steps = 0;
@@ -292,7 +292,7 @@ static double rim_distance(const th_scene *scene, float x, float y) {
     return least;
 }
 
-// How much of the rims has agents standing within a metre: a point every half metre.
+// The share of the rims with agents standing within a metre: a point every half metre.
 static double outlined(const th_scene *scene, const float *x, const float *y, const uint32_t *phase,
                        int count) {
     int points = 0, covered = 0;

@@ -477,7 +477,7 @@ static void restored(void **state) {
     (void)state;
     th_scene *scene = scene_of(doors_json);
     assert_restores(scene, 45, 60);
-    // Into a world whose walls changed as often, but are others.
+    // Restores into a world whose walls changed as often, but are others.
     th_world *world = world_of(scene, 1, 1), *other = world_of(scene, 1, 1);
     th_error error;
     th_world_step(world, 35);

@@ -24,7 +24,7 @@ static th_world *walkers(const char *models, th_scene **scene) {
     return world_of(*scene, 2, 5);
 }
 
-// Which agents have one of `bits` in an own field (for floats: above 1.5), by id.
+// The agents that have one of `bits` in an own field (for floats: above 1.5), by id.
 typedef struct trait {
     const char *param, *models,
         *models_with; // the last: the same world with half the share from the beginning

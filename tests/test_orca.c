@@ -431,7 +431,7 @@ static th_world *two_people(const char *move, const char *others, th_vec2 a, th_
 
 static const th_vec2 NO_ONE = {2e6f, 0};
 
-// Of two agents one that does not react leaves all of the avoidance to the other.
+// An agent that does not react leaves all of the avoidance to the other.
 static void scripted_people_are_avoided_wholly(void **state) {
     (void)state;
     th_scene *scene;

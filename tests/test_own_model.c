@@ -196,7 +196,7 @@ static void begin_sees_all_agents(void **state) {
     memcpy(before, field_of(world, TH_FIELD_POSITION_X), sizeof before);
     th_world_step(world, 5);
     const float *after = field_of(world, TH_FIELD_POSITION_X);
-    // Of group a, whose people turn away from the door in the east, and of b.
+    // Ways of group a, whose people turn away from the door in the east, and of b.
     float moved[2] = {0.0f, 0.0f};
     for (int i = 0; i < 60; ++i) moved[i >= 40] += after[i] - before[i];
     assert_true(moved[0] < -2.0f && moved[1] > 2.0f);
@@ -346,7 +346,7 @@ static void walls_block_sight(void **state) {
         assert_int_equal(seen[0][0], m == 0 ? 1 : 2);
         assert_int_equal(seen[3][0], m == 0 ? 3 : 2);
         assert_int_equal(seen[0][1], m == 0 ? 0 : 2);
-        // Of the two-sided wall each sees the face towards it.
+        // Each sees the face of the two-sided wall towards it.
         assert_int_equal(seen[1][0], 1);
         assert_float_equal(((float *)(void *)seen[2])[0], 1.0f, 1e-5f);
         assert_float_equal(((float *)(void *)seen[2])[1], 1.5f, 1e-5f);

@@ -66,7 +66,7 @@ static void contact_pushes_along_and_friction_holds_across(void **state) {
     th_pbd_correction slide = th_pbd_contact(d, fast, 0.5f, 0.5f, 0.21f, 0.1f);
     assert_true(fabsf(slide.x - 0.05f) < 1e-6f && fabsf(slide.y + 0.5f * 0.1f * 0.1f) < 1e-6f);
     assert_true(th_pbd_contact(th_v(0.6f, 0.0f), slow, 0.5f, 0.5f, 0.21f, 0.1f).count == 0.0f);
-    // Of 20 and 80 kg the light one takes four fifths; one that does not give way, nothing.
+    // The lighter of 20 and 80 kg takes four fifths; one that does not give way, nothing.
     assert_true(fabsf(th_pbd_share(1.0f / 20.0f, 1.0f / 80.0f) - 0.8f) < 1e-6f);
     assert_true(th_pbd_share(1.0f / 20.0f, 0.0f) == 1.0f);
 }
@@ -308,7 +308,7 @@ static void momentum_of_a_collision_is_kept(void **state) {
     th_scene_destroy(scene);
 }
 
-// How fast two of 70 kg that run into each other off centre still slide past each other.
+// The speed at which two agents of 70 kg still slide past each other after a collision off centre.
 static float sliding_after_collision(const char *friction) {
     char move[160];
     snprintf(move, sizeof move,

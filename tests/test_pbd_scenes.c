@@ -133,7 +133,7 @@ static void bottleneck_holds_bodies_and_walls(void **state) {
     th_scene_destroy(scene);
 }
 
-// How deep pressing people overlap on average, in the first 15 s before the mouth, without the contact margin.
+// Mean depth to which pressing people overlap, in the first 15 s before the mouth, without the contact margin.
 static double pressed_overlap(const char *momentum) {
     const char *const set[] = {"groups.0.move.model=pbd", "groups.0.move.contact_margin=1",
                                momentum};

@@ -140,7 +140,7 @@ static void followers_are_unsteady(void **state) {
     }
 }
 
-// Of two converging agents exactly one gives way, wherever they stand. Neighbours that the sieve leaves out allow the
+// Exactly one of two converging agents gives way, wherever they stand. Neighbours that the sieve leaves out allow the
 // full speed in every direction, and they are many.
 static void agents_left_out_would_not_matter(void **state) {
     (void)state;

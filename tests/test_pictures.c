@@ -210,7 +210,7 @@ static void nodes_take_means(void **state) {
 
 // ---- people
 
-// How many of 40 cross the middle of a hall on the straight way, under a picture.
+// Counts those of 40 people that cross the middle of a hall on the straight way, under a picture.
 static int through_middle(const char *plan, const char *picture) {
     char text[1000];
     snprintf(

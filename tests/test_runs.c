@@ -58,7 +58,7 @@ static void test_max_time_replaces_the_scenes_end(void **state) {
     }
 }
 
-// Of a finished folder `resume --json` prints what the run printed, as JSON and nothing else.
+// `resume --json` prints for a finished folder the JSON that the run printed, and nothing else.
 static void test_resume_prints_the_json_of_a_finished_run(void **state) {
     program *p = *state;
     assert_code(throng(p, "run hall.json --quiet --json --out done --max-time 1"), 0);

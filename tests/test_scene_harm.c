@@ -484,7 +484,7 @@ static th_scene *scene_of_obstacles(int count, double *seconds) {
     return scene;
 }
 
-// Those that touch nothing are not united with each other, and not all pairs of walls are looked at: eight times as many
+// Obstacles that touch nothing are not united with each other, and not all pairs of walls are looked at: eight times as many
 // take about eight times as long, whatever the machine, and not 64 times.
 static void test_many_obstacles(void **state) {
     (void)state;

@@ -136,7 +136,7 @@ static void put_many(double width, double height) {
     put("%s", strncmp(things[kind].name, "\"measure", 8) == 0 ? "]}" : "]");
 }
 
-// How a group's people come: few, or as many as the text allows.
+// Writes the number of a group's people: few, or as many as the text allows.
 static void put_people(double width, double height) {
     switch (draw(24)) {
     case 0: put(", \"count\": 1000000"); return;

@@ -81,7 +81,7 @@ static void one_has_another_speed(void **state) {
     th_world_unmap(world, TH_FIELD_SPEED);
     int field = th_world_field(world, "quickest.goal");
     assert_int_equal(field, -1); // this world does not use it
-    // To another place, which is not on a wall.
+    // Sets another place, which is not on a wall.
     assert_int_equal(th_world_set_field(world, (th_agent_id){3}, TH_FIELD_POSITION_X, 10, NULL),
                      TH_OK);
     assert_invariants(world);

@@ -437,7 +437,7 @@ static void herding_turns_towards_the_others(void **state) {
     }
 }
 
-// Those behind a wall do not turn the agent, where sight counts.
+// Agents behind a wall do not turn the agent, where sight counts.
 static void herding_does_not_reach_through_walls(void **state) {
     (void)state;
     const th_vec2 thin[] = {{-9, 0.5f}, {9, 0.5f}, {9, 0.6f}, {-9, 0.6f}};

@@ -102,7 +102,7 @@ static void test_wrong_numbers(void **state) {
     expect_whole_error(sql, "level");
 }
 
-// How many whole frames a reader finds; all of them must be right.
+// Counts the whole frames that a reader finds; all of them must be right.
 static int count_good_frames(void) {
     th_trajectory *t = open_recording();
     int64_t frames = t->info.frame_count;

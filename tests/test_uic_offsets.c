@@ -131,7 +131,7 @@ static const plan plans[] = {{"corridor", corridor}, {"door", door},     {"inner
 static const float widths[] = {0.8f, 1.0f, 1.2f, 1.5f, 2.0f, 2.4f, 3.0f, 4.0f, 5.0f};
 enum { PLANS = sizeof plans / sizeof *plans, WIDTHS = sizeof widths / sizeof *widths };
 
-// How many of the people stay.
+// Counts the people that stay.
 static int stay_behind(const plan *drawn, float width, float angle, th_vec2 offset, uint64_t seed) {
     static placed p; // large
     memset(&p, 0, sizeof p);

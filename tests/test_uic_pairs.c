@@ -124,7 +124,7 @@ static void two_at_the_same_place_part(void **state) {
     end(&t);
 }
 
-// Of what two lack, a walking agent takes a quarter beside an arrived one.
+// A walking agent takes a quarter of what it and an arrived one lack.
 static void arrived_agents_make_room(void **state) {
     (void)state;
     two t = two_people(", \"tidy_passes\": 0, \"pair_distance\": 1.25", 0.1, 9, th_v(5, 2),

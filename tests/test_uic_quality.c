@@ -166,7 +166,7 @@ static void exits_do_not_draw_agents_that_want_past_them(void **state) {
     th_scene_destroy(scene);
 }
 
-// How calm a run is: mean change of velocity per time over every agent, and the largest speed over the own one.
+// The calm of a run: mean change of velocity per time over every agent, and the largest speed over the own one.
 typedef struct calm {
     double acceleration; // [m/s2]
     float fastest;

@@ -178,7 +178,7 @@ static void not_there_again(void **state) {
     th_scene_destroy(scene);
 }
 
-// Of the group a share is undecided; the others walk the route, and the first leg of it is n.
+// A share of the group is undecided; the others walk the route, and the first leg of it is n.
 static void a_share_of_the_group(void **state) {
     (void)state;
     th_scene *scene = park(TH_JSON({"model": "undecided", "share": 0.3}), 500, 4.0);

@@ -41,8 +41,8 @@ typedef struct th_seen {
     th_phase phase;
     th_vec2 position, velocity;
     float radius;
-    float
-        distance; // of its centre from the point asked for, the circle's or the middle of the box [m]
+    // Distance of its centre from the given point, or from the middle of the circle or the box [m]
+    float distance;
 } th_seen;
 
 // One agent by its id. False, and nothing in *agent: it is not alive. `level` may be NULL.
@@ -67,8 +67,8 @@ typedef struct th_hit {
     th_hit_kind kind;
     float distance; // from the start [m]; the ray's length where it hits nothing
     th_vec2 point;  // where
-    th_vec2
-        normal; // unit, of what was hit, towards the start; (0, 0) where the ray begins inside an agent
+    // Unit, of what was hit, towards the start; (0, 0) where the ray begins inside an agent.
+    th_vec2 normal;
     th_agent_id agent; // TH_HIT_AGENT; serial 0 where it is a disc of a scripted solid body
     int door;          // TH_HIT_WALL: the shut door; -1: a wall
 } th_hit;
@@ -102,8 +102,8 @@ typedef struct th_crowd {
     float density;    // [1/m2]; a person alone counts little
     float speed;      // mean of the people there [m/s]; NAN: no people
     th_vec2 velocity; // mean [m/s]; (0, 0): no people
-    float
-        pressure; // mean line pressure that squeezes them [N/m]; NAN: no people, or no forces given
+    // Mean line pressure that squeezes them [N/m]; NAN: no people, or no forces given.
+    float pressure;
 } th_crowd;
 // `forces`: of th_world_contact_forces for the world as it stands, or NULL. False, and zeros: no such level, or beyond its box.
 // Costs some 20 us on open ground and up to a millisecond beside walls; for a map, observe the world instead.

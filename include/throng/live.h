@@ -30,10 +30,10 @@ TH_API th_result th_world_take_over(th_world *world, th_world *from, int *lost, 
 // there is room. Planners lead around a body that has not moved for a second. At most TH_BODY_MAX (64) at a time.
 typedef struct th_body_pose {
     th_vec2 position; // of its origin [m]
-    th_vec2
-        velocity; // [m/s] at most 100; the body goes on with it in every step until it is changed
-    float angle;  // [rad] counter-clockwise
-    float spin;   // [rad/s]
+    // [m/s] at most 100; the body goes on with it in every step until it is changed.
+    th_vec2 velocity;
+    float angle; // [rad] counter-clockwise
+    float spin;  // [rad/s]
 } th_body_pose;
 
 typedef struct th_body_def {
@@ -43,8 +43,8 @@ typedef struct th_body_def {
     // to 16 corners, up to 8 with a radius, which rounds it.
     const th_vec2 *outline;
     int outline_count;
-    float
-        radius; // [m] round shapes have 12 corners (8 where the outline has more than 4 points), just around the circle
+    // [m] round shapes have 12 corners (8 where the outline has more than 4 points), just around the circle.
+    float radius;
     th_body_pose pose;
 } th_body_def;
 
@@ -97,10 +97,10 @@ TH_API bool th_world_directions(th_world *world, int target, int level, const th
 // such field. Agents that have left (phase TH_PHASE_LEFT or TH_PHASE_REMOVED) are among them until the next step.
 TH_API const void *th_world_stored(th_world *world, int field, int *count);
 
-// th_world_statistics without the overlaps of now (zeros), which are most of its work: this costs nothing.
+// th_world_statistics without the current overlaps (zeros), which are most of its cost: this one is nearly free.
 TH_API th_statistics th_world_counts(const th_world *world);
 
-// Does a door of the scene stand open now? False where there is no such door.
+// Is a door of the scene open now? False where there is no such door.
 TH_API bool th_world_door_open(const th_world *world, int door);
 
 #ifdef __cplusplus

@@ -30,8 +30,8 @@ typedef struct th_preset_info {
     int param_count;
 } th_preset_info;
 
-// A value that a model keeps of every person, four bytes wide. It exists only in worlds where a group uses the model;
-// there it is 0 for a new person, sorted, saved in snapshots and viewable (th_world_field) like the common fields.
+// A value that a model keeps of every agent, four bytes wide. It exists only in worlds where a group uses the model; there it
+// is 0 for a new agent, sorted, saved in snapshots and viewable (th_world_field) like the common fields.
 typedef struct th_field_info {
     const char *name;
     bool is_float; // else uint32_t
@@ -53,7 +53,7 @@ typedef struct th_model_value {
     double value;
 } th_model_value;
 
-// ---- a model as a function of one person
+// ---- a model as a function of one agent
 // The simplest way to write a plan, filter or move model: `agent` of the description is called for every agent whose group
 // chose the model, on all threads at once, and returns a velocity. All it sees is of the beginning of the stage, so the
 // result does not depend on the number of threads; it must not keep anything outside `own`.
@@ -67,14 +67,14 @@ typedef struct th_near_agent {
     bool reacts; // false: follows a timed path and never gives way
 } th_near_agent;
 
-// A standing wall that shows its walkable side to the person, nearest first.
+// A standing wall whose walkable side faces the agent, nearest first.
 typedef struct th_near_wall {
     th_vec2 nearest;                       // its point nearest to the person [m]
     float distance;                        // [m]
     const th_wall *wall, *previous, *next; // previous ends where it begins
 } th_near_wall;
 
-// An own value of the person, as float or as number according to the description's fields.
+// An own value of the agent, a float or a number as the description's fields say.
 typedef union th_value {
     float real;
     uint32_t number;
@@ -116,7 +116,7 @@ typedef struct th_agent {
 // Returns the new velocity (move) or the preferred velocity (plan, filter) [m/s].
 typedef th_vec2 th_agent_fn(const th_agent *agent);
 
-// ---- what drives a person: shapes over the plan and figures, in the words of a model, for a picture or a page to show.
+// ---- what drives an agent: shapes over the plan and figures, in the words of a model, for pictures and pages.
 typedef enum th_influence_kind {
     TH_INFLUENCE_VECTOR,    // of `unit`, beginning at `at`: a force, a velocity, a direction
     TH_INFLUENCE_RECTANGLE, // around `at`; `vector` leads from end to end [m], `size` is the width [m]
@@ -143,7 +143,7 @@ typedef struct th_body_rules {
     // Passes of contact that push overlapping agents apart after each step. 0: the bare model, contact pushes neither off
     // neighbours nor off walls (it still stops every path at a wall). 0 to 16, default 4.
     int separation_passes;
-    // Half the depth of a body against its radius: how near the centre comes to a wall, for agents that turn their
+    // Half the depth of a body as a share of its radius: how near the centre comes to a wall, for agents that turn their
     // shoulders. (0, 1], default 1.
     float depth;
     // Share of an overlap by which an agent that stands on purpose gives way; walking agents have 0.5. (0, 0.5],
@@ -162,8 +162,8 @@ typedef struct th_body_rules {
     // Friction of such bodies, with each other and along walls: its share of the force between them, per speed at which they
     // slide. [s/m] 0 to 100, default 0.
     float friction;
-    bool
-        falls; // agents may fall (TH_PHASE_FALLEN) or lie from the beginning; reports then count them. Default no
+    // Agents may fall (TH_PHASE_FALLEN) or lie from the beginning; reports then count them. Default no.
+    bool falls;
     bool rises; // the fallen stand up again: they still have a way to go. Default no
 } th_body_rules;
 
@@ -226,8 +226,8 @@ typedef struct th_section_info {
 // the leg or the detour. So the aim has the last word on where an agent walks. Two behaviours of a group that decide the
 // same thing are refused.
 typedef enum th_decision {
-    TH_DECIDES_ROUTE =
-        1, // setting off, reaching goals, waiting at them, leaving; without such a behaviour `route` does
+    // Setting off, reaching goals, waiting at them, leaving; without such a behaviour `route` does.
+    TH_DECIDES_ROUTE = 1,
     TH_DECIDES_LEG = 2, // which leg of the route is next: TH_FIELD_LEG
     // Sends people to places beside their route, the elements of a section with `detours`: planners know the way to those that
     // the group cares for. TH_DETOUR * (1 + k) in the leg leads to detour k; an agent that waits on a detour waits for the behaviour.
@@ -235,8 +235,8 @@ typedef enum th_decision {
     // The point to which walking agents go next, TH_FIELD_GOAL_X, _Y and _LEVEL; planners lead there and not to the leg,
     // except agents that the behaviour leaves to the planner (`left_to_plan`).
     TH_DECIDES_AIM = 8,
-    TH_DECIDES_COMPANY =
-        16, // company: follows the agents of the group that the scene names (`leader`)
+    // Company: follows the agents of the group that the scene names (`leader`).
+    TH_DECIDES_COMPANY = 16,
     TH_DECIDES_MOOD = 32,  // calm, impatient, in panic, as the move model sees it
     TH_DECIDES_SPEED = 64, // the preferred speed: TH_FIELD_SPEED
 } th_decision;
@@ -297,12 +297,12 @@ typedef struct th_model {
     void (*save)(const th_world *world, int model, void *memory);
     bool (*saved_is_sound)(const th_world *world, int model, const void *memory, size_t size);
     void (*restore)(th_world *world, int model, const void *memory);
-    // Could the person with these own fields be one of the model's? NULL: numbers are enough.
+    // Could an agent of the model have these own fields? NULL: numbers are enough.
     bool (*fields_are_sound)(const th_world *world, int model, int group, const uint32_t *fields);
 
     // ---- what it asks of the engine
-    float
-        cell_size; // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2
+    // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2.
+    float cell_size;
     // The longest step with which the model's results hold [s]; scenes and runs with longer ones get the finding long_step.
     // 0: no limit is known.
     float longest_step;
@@ -503,7 +503,7 @@ TH_API int th_model_used_field(const th_world *world, int model, int k);
 // The model's parameters for a group, in the order of the description; NULL: the group does not use the model.
 TH_API const float *th_model_params(const th_world *world, int model, int group);
 
-// A random number in 0 .. 1 (1 excluded), another for every person, step, stage and k (below 200 000), the same in every run
+// A random number in 0 .. 1 (1 excluded), different for every agent, step, stage and k (below 200 000), the same in every run
 // with the same seed and for any number of threads.
 TH_API float th_agent_random(const th_agent *agent, uint32_t k);
 

@@ -44,8 +44,8 @@ typedef struct th_moment {
     int64_t number; // of the frame; frame 0 is the state before the first step
     double time;    // [s] number / fps; a writer does not look at it
     int count;      // -1: behind the last frame
-    bool
-        has_origin; // x and y count from `origin` [m]; otherwise they are the scene's own coordinates
+    // `x` and `y` count from `origin` [m]; otherwise they are the scene's own coordinates.
+    bool has_origin;
     th_point origin;
     const int64_t *id;
     const double *x, *y;                         // [m]
@@ -137,8 +137,8 @@ typedef struct th_recorder_def {
     uint32_t cookie;  // set by th_recorder_def_default
     const char *path; // the one member that has no default
     th_trajectory_format format;
-    double
-        fps; // wanted, default 10; a frame is every n-th step, so what is written is 1 / (n step)
+    // Wanted, default 10; a frame is every n-th step, so what is written is 1 / (n step).
+    double fps;
     int max_queued_frames; // in flight, 1 .. 10000, default 4
     bool resume;           // go on in the file at path, from the world's time on
     const th_trajectory_note *notes;

@@ -101,7 +101,7 @@ typedef struct th_runs_def {
     // Trajectories, of several runs those of the first: "sqlite", "compact", "text", "none"; default: the scene's.
     const char *record;
     double fps;               // frames per simulated second [1/s] up to 1000, default: the scene's
-    double checkpoint;        // keep a single run's state so often [s] default: never
+    double checkpoint;        // time between saved states of a single run [s] default: never
     const char *command_line; // how the user asked for it, for the report
     int jobs;                 // runs at once, up to 1024, default: one per core
     int threads;              // of each run, up to 1024, default: as many cores as pay
@@ -128,7 +128,7 @@ TH_RUN_API th_result th_runs_open(const char *folder, const th_runs_def *def, th
 // Makes the folder, runs, writes; once. TH_OK also when interrupted: see the state. Results that were computed can be
 // read even where writing them failed.
 TH_RUN_API th_result th_runs_execute(th_runs *runs, th_error *error);
-// Of shared runs: makes the folder and none of the runs, for a scheduler that will start the processes.
+// Makes the folder of shared runs and none of the runs, for a scheduler that will start the processes.
 TH_RUN_API th_result th_runs_prepare(th_runs *runs, th_error *error);
 // Instead of th_runs_execute, of an opened folder: tables and report from the runs that are complete, while others go on.
 TH_RUN_API th_result th_runs_collect(th_runs *runs, th_error *error);
@@ -154,9 +154,9 @@ typedef struct th_runs_info {
     const char *page;   // to be opened in it: "report.html" or, without a report, "summary.json"
     th_runs_state state;
     bool sweep;
-    bool
-        cut_short; // the recording or the checkpoints end early, or runs were given up; a NOTE said why
-    int runs;      // of each point, at most
+    // The recording or the checkpoints end early, or runs were given up; a NOTE said why.
+    bool cut_short;
+    int runs; // of each point, at most
     double until_ci;
     const char *const *paths; // that a sweep varies
     int path_count;
@@ -203,7 +203,7 @@ TH_RUN_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
 
 // ---- progress of a folder, for any process that can read it
 
-// A run that a process has, or that was given up after ten had died of it.
+// A run that a process holds, or that was given up after ten processes died of it.
 typedef struct th_runs_holder {
     int point;
     uint64_t seed;

@@ -26,8 +26,8 @@ typedef struct th_shape {
     int point_count;
     const char *wkt;
     const char *file;
-    th_point
-        corners[2]; // of a .png: two opposite ones of the ground it covers; its pixels are square
+    // Two opposite corners of the ground that a .png covers; its pixels are square.
+    th_point corners[2];
 } th_shape;
 
 // A floor. With no walkable shape the level is an open plane without outer walls.
@@ -90,10 +90,10 @@ typedef struct th_picture_def {
     // Discomfort [-] or height [m] of a black and of a white pixel, greys in between, 0 .. 1000; default 1 and 0 of discomfort,
     // 0 and 1 of height.
     double black, white;
-    double
-        strength; // of guidance where red or green is 255 (east, north) or 1; 128: none [-] (0, 1) default 0.8
-    const char
-        *to; // id of the goal whose people it is for, as th_zone_def has it; NULL: all people
+    // Strength of guidance where red or green is 255 (east, north) or 1; 128: none [-] (0, 1) default 0.8.
+    double strength;
+    // Id of the goal whose people it is for, as th_zone_def has it; NULL: all people.
+    const char *to;
 } th_picture_def;
 
 // Scene data of a model: a section that the model declares (th_section_info, throng/model.h). Of each element the values of
@@ -224,8 +224,8 @@ typedef enum th_rigid {
 typedef struct th_profile_def {
     uint32_t cookie; // set by th_profile_def_default
     const char *id;
-    const char *
-        like; // a built-in profile (th_profiles) whose values hold where none are given here, or NULL
+    // A built-in profile (th_profiles) whose values hold where none are given here, or NULL.
+    const char *like;
     const char *doc, *source; // of the built-in ones
     bool has_radius, has_speed, has_premovement, has_mass, has_rigid;
     th_distribution radius, speed, premovement, mass; // as th_group_def has them
@@ -271,8 +271,8 @@ typedef struct th_group_def {
     const th_arrival *arrivals; // source by timetable
     int arrival_count;
     th_distribution radius; // [m] default constant 0.2
-    th_distribution
-        speed; // preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993
+    // Preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993.
+    th_distribution speed;
     th_distribution premovement; // time before they set off [s] default constant 0
     th_distribution mass;        // [kg] default constant 80, Helbing 2000
     th_rigid rigid;              // default TH_RIGID_BY_SIZE
@@ -289,8 +289,8 @@ typedef struct th_group_def {
     const th_model_def *behave;
     int behave_count;
     th_model_def plan, filter, move;
-    const char *
-        leader; // id of the group whose people they follow, or NULL; with a behaviour that follows leaders
+    // Id of the group whose people they follow, or NULL; with a behaviour that follows leaders.
+    const char *leader;
     double up,
         down; // speed on stairs as a share of that on the flat, as th_profile_def has it; default 0.5, 0.67
     // Ids of stairs, doors, zones and exits that they never use. Plans with `tells_apart` (throng/model.h) lead them around.
@@ -448,7 +448,7 @@ TH_API void th_scene_destroy(th_scene *scene);
 // Point queries, relative to the scene's origin. All doors open. On a level that does not exist nothing is walkable, and
 // the distance is -1e6.
 TH_API bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point);
-// To the nearest wall: positive inside the walkable area, negative in solids. [m], capped at +-1e6.
+// Distance to the nearest wall: positive inside the walkable area, negative in solids. [m], capped at +-1e6.
 TH_API float th_scene_distance(const th_scene *scene, int level, th_vec2 point);
 // How far apart the nodes of the distance fields are [m]; 0: the scene needs none. `wanted`: how far they should be at
 // most, by plan_cell or by the narrowest door or goal. The first is larger where nodes times destinations would be too

@@ -45,7 +45,7 @@ typedef struct th_wall {
     int level;
     int door; // -1: always there; else stands only while that door is closed, or TH_NARROW_GAP
     // Width of the door or gap where it is a wall for some agents, because they do not fit through; else very wide. [m]
-    // -1 - k: a wall for those alone that never use the ways of set k (`bar` of th_group); its `door` is TH_NARROW_GAP.
+    // -1 - k: a wall only for agents that never use the ways of set k (`bar` of th_group); its `door` is TH_NARROW_GAP.
     float gap;
 } th_wall;
 
@@ -268,8 +268,8 @@ TH_API bool th_polygons_surround(const th_polygons *shape, th_vec2 point);
 TH_API const th_model_choice *th_group_model(const th_group *group, int k);
 // The target of an agent with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
 TH_API int th_group_target(const th_group *group, uint32_t leg);
-// Where a person at p looks that waits with this TH_FIELD_LEG: at the place of interest that it watches, or at the sight that
-// it chose, in the middle of the area. A unit vector from p; 0: it watches nothing.
+// The direction in which an agent at p looks while it waits with this TH_FIELD_LEG: to the place of interest that it watches,
+// or to the middle of the sight that it chose. A unit vector; 0: it watches nothing.
 TH_API th_vec2 th_watched_from(const th_scene_view *scene, const th_group *group, uint32_t leg,
                                th_vec2 p);
 // The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth

@@ -41,8 +41,8 @@ typedef enum th_stage {
 // longest, and waits for them. Bit by bit the same however they are spread; what is not handed over runs in the thread that steps.
 typedef void th_task_fn(int begin, int end, void *task_context);
 typedef struct th_host_threads {
-    // Has task(begin, end, task_context) called, in any threads at once and in any order, for ranges that cover
-    // 0 .. items - 1 once. Returns at once, with what `finish` is to wait for, or NULL where everything is done already.
+    // Arranges for task(begin, end, task_context) to be called, on any threads and in any order, for ranges that cover 0 ..
+    // items - 1 once. Returns at once: a handle for `finish` to wait for, or NULL where all is done already.
     void *(*begin)(th_task_fn *task, int items, void *task_context, void *context);
     void (*finish)(void *begun, void *context); // NULL: `begin` always returns NULL
     void *context;

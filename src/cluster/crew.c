@@ -304,7 +304,7 @@ static bool watch_beat(th_crew *c, owner *o) {
     return true;
 }
 
-// How old its newest beat is by the file server's clock, which stamped both files; only to decide whether waiting pays.
+// The age of its newest beat by the file server's clock, which stamped both files; only decides whether waiting pays.
 static double silence(const th_crew *c, const owner *o) {
     char path[TH_PATH_MAX];
     struct stat mine, other;

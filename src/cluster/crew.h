@@ -40,8 +40,8 @@
 #include <stddef.h>
 
 enum {
-    TH_CREW_LOOKS =
-        12, // 120 s at the usual beat; an NFS client may show a minute-old state of a file
+    // 120 s at the usual beat; an NFS client may show a minute-old state of a file.
+    TH_CREW_LOOKS = 12,
     TH_CREW_DEATHS = 10 // of the tasks that had a run, before it is given up
 };
 
@@ -91,8 +91,8 @@ char *th_crew_result(const th_crew *crew, int run, size_t *size);
 typedef struct th_crew_attempt {
     int deaths;
     char task[112], why[400], log[TH_PATH_MAX], machine[80], job[64];
-    double
-        silent; // since its last beat, by the clock of the file server [s]; for readers, nothing is decided by it
+    // Since its last beat, by the clock of the file server [s]; for readers, nothing is decided by it.
+    double silent;
 } th_crew_attempt;
 bool th_crew_attempt_of(th_crew *crew, int run, th_crew_attempt *attempt);
 

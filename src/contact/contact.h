@@ -161,7 +161,7 @@ TH_FORMULA th_vec2 th_contact_soft_way(const th_world *world, uint32_t i, th_vec
     return th_scale(1.0f / (1.0f + shared * push->firmness), th_add(th_sub(wanted, p), push->sum));
 }
 
-// How far from it an agent may touch others [m].
+// Distance from an agent's place within which it may touch others [m].
 TH_FORMULA float th_contact_reach(const th_world *world, const th_separation *now, uint32_t i) {
     return world->agents.radius[i] + world->max_radius + now->moved;
 }
@@ -180,7 +180,7 @@ TH_FORMULA void th_contact_add_push_of(const th_world *world, const th_walls *wa
     th_vec2 one = th_contact_push_from(world, walls, i, j, p, q, distance2, apart);
     if (yielding > 0.0f && (one.x != 0.0f || one.y != 0.0f)) {
         const th_agents *agents = &world->agents;
-        // Those that walk past each other turn edgeways: only agents on the same way rub.
+        // Agents that walk past each other turn edgeways, so only agents with the same direction rub.
         bool walk = agents->phase[i] == TH_PHASE_WALKING && agents->phase[j] == TH_PHASE_WALKING;
         float same = walk ? agents->preferred_x[i] * agents->preferred_x[j] +
                                 agents->preferred_y[i] * agents->preferred_y[j]

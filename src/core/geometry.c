@@ -16,7 +16,7 @@ static void note_message(const char *text, void *context) {
     snprintf(geometry->message, sizeof geometry->message, "%s", text);
 }
 
-// Of the arena where there is one.
+// The arena's memory, where there is an arena.
 static th_memory memory_of(const th_geometry *geometry) {
     return geometry->arena ? geometry->arena->memory : th_memory_of(NULL);
 }

@@ -27,8 +27,8 @@ typedef struct th_pool_def {
     void *context;
 } th_pool_def;
 
-// Returns when no job is running any more. A job that should end early when the pool stops has to be told
-// by the caller's functions that stopped it. *progress (may be NULL) is how far it came. TH_NO_MEMORY when
+// Returns when no job is running any more. The pool does not interrupt jobs: a caller that wants one to end early tells it so.
+// *progress (may be NULL) is how far it came. TH_NO_MEMORY when
 // not a single thread could be started. Where the system has no threads the caller's does the jobs.
 th_result th_pool_run(const th_pool_def *def, th_pool_progress *progress, th_error *error);
 #endif

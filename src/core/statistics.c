@@ -63,7 +63,7 @@ static double beta_fraction(double a, double b, double x) {
     return product;
 }
 
-// Of a positive number. lgamma alone writes a variable of the process where the C library is POSIX's; Windows' does not.
+// log gamma of a positive number. POSIX' lgamma writes a variable of the process; Windows' does not.
 static double log_gamma(double x) {
 #ifdef _WIN32
     return lgamma(x);

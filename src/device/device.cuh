@@ -240,7 +240,7 @@ struct stopwatch {
 #endif
 };
 
-// Which bit is the lowest that is set; one must be.
+// The number of the lowest bit that is set; one must be.
 TH_BOTH inline uint32_t lowest_bit(uint32_t bits) {
 #ifdef __CUDA_ARCH__
     return (uint32_t)__ffs((int)bits) - 1;

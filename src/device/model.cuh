@@ -41,8 +41,8 @@ struct happened {
 struct th_device_world {
     th::store store;
     th_world *world; // on the device
-    th_world
-        known; // its pointers; what else is in it may be old. known.agents.own is an array on the host
+    // Its pointers; what else is in it may be old. known.agents.own is an array on the host.
+    th_world known;
     void **own; // the same array on the device
     th::sums *sums;
     th::stopwatch watch;
@@ -50,8 +50,8 @@ struct th_device_world {
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *tiles;      // work space of the running sums
     th_nodes *nodes;      // of the scene's plan, on the device
-    th_plans
-        plans[TH_SIZE_MAX]; // the world's own, with device pointers; once walls have changed or may
+    // The world's own, with device pointers; once walls have changed or may.
+    th_plans plans[TH_SIZE_MAX];
     float **fields[TH_SIZE_MAX]; // plans.fields as arrays on the host
     th_roadmap roadmap;          // what plans[0].roadmap points to
     int bound;                   // not more people than this are on the device

@@ -8,10 +8,10 @@
 namespace th {
 
 enum {
-    TEAM_THREADS =
-        128, // of a block that works by itself: three turns for the quarters of a tile (uic/splat.cu)
-    TEAM_RESIDENT =
-        4, // such blocks on a multiprocessor, with 128 registers a thread: with fewer, sums would spill
+    // Of a block that works by itself: three turns for the quarters of a tile (uic/splat.cu).
+    TEAM_THREADS = 128,
+    // Such blocks on a multiprocessor, with 128 registers a thread: with fewer, sums would spill.
+    TEAM_RESIDENT = 4,
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each

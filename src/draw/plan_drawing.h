@@ -28,8 +28,8 @@ typedef struct th_plan_view {
     const th_moment *crowd;
     const float *density; // with TH_BY_DENSITY
     const uint8_t *moods; // th_mood of each agent, with TH_BY_MOOD
-    const th_vec2
-        *watched; // where each agent that watches a place looks, 0: no place; NULL: not known
+    // Where each agent that watches a place looks, 0: no place; NULL: not known.
+    const th_vec2 *watched;
     th_colour_by colour_by;
     th_box box;    // [m] what every panel shows
     int width;     // of the page [px]

@@ -31,8 +31,8 @@ enum {
     TH_STREAM_DODGE = 23,       // side to which an agent dodges an oncoming one, colonization
     TH_STREAM_RESCUE = 24,      // direction that a standing agent tries, colonization
     TH_STREAM_UNDECIDED = 25,   // whether an agent is undecided, and the sight it chooses
-    TH_STREAM_INTEREST =
-        30, // whether an agent is drawn to a place of interest or stops there, and at which
+    // Whether an agent is drawn to a place of interest or stops there, and at which.
+    TH_STREAM_INTEREST = 30,
     TH_STREAM_BROWSE = 31,        // how long an agent looks at a place of interest
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };

@@ -47,7 +47,7 @@ TH_FORMULA bool th_line_parts(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
     return (th_det(pq, th_sub(a, p)) > 0.0f) != (th_det(pq, th_sub(b, p)) > 0.0f);
 }
 
-// Which way the path p -> q crosses the segment a..b: +1 from the right of a -> b to its left, -1 back,
+// The direction in which the path p -> q crosses the segment a..b: +1 from the right of a -> b to its left, -1 back,
 // 0 not at all. A point on the line is on its right, so that a path cut into steps is counted once.
 // For counting people; th_segments_meet decides whether a wall stops an agent.
 TH_FORMULA int th_segment_crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {

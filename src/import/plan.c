@@ -767,7 +767,7 @@ static void take_outer_doors(importer *m) {
 }
 
 // The rooms that walls, doors and exits enclose. Faces that are narrow are the insides of walls; those without a door or an
-// exit are solid, too, as nobody gets in.
+// exit are solid, too, as no agent can enter.
 static void find_rooms(importer *m, faces *f, int level, json_t *walkable) {
     const th_drawing *d = m->drawing;
     for (int k = 0; k < d->path_count; ++k)

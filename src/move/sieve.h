@@ -21,8 +21,8 @@ TH_FORMULA th_portion th_portion_of(uint32_t begin, uint32_t left) {
     return portion;
 }
 
-// The portion with agents before it, so that it is whole words and the vector loop has no rest. A portion at the very
-// beginning of the order stays as it is.
+// The portion extended backwards to whole words, so that the vector loop has no remainder. A portion at the very beginning of
+// the order stays as it is.
 TH_CPU_FORMULA th_portion th_portion_widened(th_portion portion) {
     uint32_t lead = (uint32_t)-portion.count & (TH_SIEVE_WORD - 1);
     lead = lead <= portion.begin ? lead : 0;

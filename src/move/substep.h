@@ -208,9 +208,8 @@ TH_FORMULA float th_substep_advance_agent(th_world *world, const th_substep *ste
     return th_substep_walk_on(a, step, i);
 }
 
-// Those within this distance now are all that may come within `range` during the step: two people
-// approach by twice the speed of the fastest, and half a metre per second for what they gain in the
-// step. At most a metre, as for `moved`.
+// All agents that may come within `range` during the step are within this distance now: two people approach by twice the speed
+// of the fastest, and half a metre per second for what they gain in the step. At most a metre, as for `moved`.
 TH_BOTH static inline float th_substep_range(const th_world *world, const th_substep *step,
                                              float range) {
     return range + th_min(2.0f * world->dt * (step->fastest + 0.5f), 1.0f);

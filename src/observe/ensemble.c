@@ -126,7 +126,7 @@ static void find_flow(const th_observation *o, th_run_summary *run) {
     }
 }
 
-// How many of the group stand within 2 m of person k, of every `stride`-th.
+// Counts people of the group within 2 m of person k, looking at every `stride`-th.
 static int stuck_around(const th_observation *o, int k, int stride) {
     const th_left_behind *one = &o->left_behind[k];
     int count = 0;

@@ -535,7 +535,7 @@ static void find_flow(const finder *f) {
 
 static void find_loads(const finder *f) {
     static const char *const what[TH_LOADS] = {
-        "more than men bear who are pushed against a bar (Evans and Hayden 1971)",
+        "more than men pushed against a bar can bear (Evans and Hayden 1971)",
         "a load that is estimated to kill within 4 to 6 minutes (Hopkins and others 1993)",
         "a load that is estimated to kill within 15 s (Hopkins and others 1993)"};
     const th_ensemble *ensemble = f->ensemble;

@@ -101,7 +101,7 @@ static bool comes_to(const looker *l, int g, const th_line *gap) {
 
 // ---- gaps
 
-// The two mouths of one opening are one.
+// The two mouths of an opening count as one.
 static bool is_same_gap(const th_line *one, const th_line *other) {
     const double apart = 1.0, wider = 0.01; // [m]
     th_vec2 p = middle_of(one), q = middle_of(other);
@@ -332,7 +332,7 @@ static bool is_never_open(const th_door *door) {
     return door->closed;
 }
 
-// An exit that is shut for the whole run is none.
+// An exit that is shut for the whole run does not count.
 static bool is_shut_exit(const looker *l, int d) {
     const th_door *door = &l->scene->doors[d];
     int exit = exit_under(l->scene, d);
@@ -506,7 +506,7 @@ static void add_goal(const looker *l, int goal, th_vec2 p, double width, double 
                     of->kind == TH_GOAL_EXIT ? "Exit" : "Goal", of->id, where, text);
 }
 
-// Pieces of a line that walls cut off and that are narrower than the body, and lines without a piece that is not.
+// Pieces of a line, cut off by walls, that are narrower than the body, and lines all of whose pieces are.
 static void find_narrow_line(const looker *l, int goal, double needed) {
     const th_line *line = &l->scene->goals[goal].line;
     double cuts[CUTS_MOST], widest = 0, lost = 0, lost_at = 0;

@@ -261,7 +261,7 @@ th_result th_observer_finish_recording(th_observer *observer, th_error *error) {
             continue;
         }
         int c = exit_of(observer, walker);
-        // Seen for the last time, the person was still inside.
+        // The person was still inside when last seen.
         if (c >= 0) count_from(observer, c, walker->last_time + 0.5 * w->frame, true);
         int exit = c < 0 ? -1 : observer->counter_index[c];
         if (p < o->person_count &&

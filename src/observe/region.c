@@ -257,8 +257,8 @@ void th_edges_release(th_edges *edges) {
     *edges = (th_edges){0};
 }
 
-// The part of the segment left of every edge of the polygon has a length. Tolerance: an edge that runs
-// along a side is outside.
+// Does a part of the segment lie to the left of every edge of the polygon? Tolerance: an edge that runs along a side is
+// outside.
 static bool runs_through(th_point a, th_point b, const th_point *corners, int count) {
     double from = 0.0, to = 1.0;
     for (int i = 0; i < count; ++i) {

@@ -96,8 +96,8 @@ typedef struct th_crossing {
 // Where a person last crossed, and how far they have been from the line since.
 typedef struct th_line_visit {
     bool crossed, forward;
-    int8_t
-        side; // 1: was last to the left of the line, -1: to its right; 0: has not been seen off it
+    // 1: was last to the left of the line, -1: to its right; 0: has not been seen off it.
+    int8_t side;
     double farthest; // [m]
 } th_line_visit;
 

@@ -36,7 +36,7 @@ double th_nodes_narrowest(const th_scene *scene) {
     return least;
 }
 
-// Of the coarsest lattice there can be: nine nodes per level.
+// The nodes of the coarsest lattice there can be: nine per level.
 static double least_nodes(const th_scene *scene) { return 9.0 * 1.01 * scene->level_count; }
 
 static bool too_many_values(const th_scene *scene) {

@@ -17,7 +17,8 @@ TH_BOTH static inline int th_direction_step(int k, int nx) {
     return th_direction_up(k) * nx + th_direction_right(k);
 }
 
-// How far ahead, in nodes, the way beside walls must be free of them. More than a body's radius at the usual spacing:
+// The distance ahead, in nodes, over which the way beside walls must be free of them. More than a body's radius at the usual
+// spacing:
 // an agent that touches a wall with the body sees it before the centre is there.
 #define TH_NODES_AHEAD 2.0f
 

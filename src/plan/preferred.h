@@ -107,7 +107,7 @@ TH_BOTH static inline bool th_goes_straight(const th_planner *planner, uint32_t 
            (planner->scene->plan->flat_open && !planner->plans->roadmap);
 }
 
-// Of an agent that walks; 1 when the goal cannot be reached.
+// Plans for an agent that walks; 1: its goal cannot be reached.
 TH_FORMULA int th_plan_walking(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;

@@ -16,8 +16,8 @@
 enum {
     TH_COMPACT_VERSION = 1,
     TH_COMPACT_HEADINGS = 256, // steps to a turn
-    TH_COMPACT_PEOPLE_MAX =
-        100000000, // in one frame: limits the memory that a damaged file can ask for
+    // In one frame: limits the memory that a damaged file can ask for.
+    TH_COMPACT_PEOPLE_MAX = 100000000,
 };
 
 // One frame in whole quanta of the grid, in ascending id order.

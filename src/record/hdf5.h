@@ -59,7 +59,7 @@ typedef struct th_hdf5_channel {
     bool late, no_memory;
 } th_hdf5_channel;
 bool th_hdf5_send(const char *path, int file);
-// Into a trajectory with an empty table. Without channel->complete the sender died or sent nonsense.
+// Receives rows into a trajectory with an empty table. Without channel->complete the sender died or sent nonsense.
 th_result th_hdf5_receive(th_trajectory *trajectory, th_hdf5_channel *channel, th_error *error);
 double th_hdf5_seconds_most(double file_bytes); // of work
 double th_hdf5_memory_most(double file_bytes);  // [bytes]

@@ -74,8 +74,7 @@ static bool has_numbers(hid_t type, const char *name) {
     return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
-// How many, after a look at whether the file can hold as many: one number of a damaged file must not
-// cost all memory. -1: no.
+// The number of items, if the file can hold as many: one number of a damaged file must not cost all memory. -1: it cannot.
 static int64_t count_items(hid_t dataset) {
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     int64_t count = -1;

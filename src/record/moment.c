@@ -164,7 +164,7 @@ static GEOSGeometry *ring_line(GEOSContextHandle_t geos, const th_polygons *shap
     return GEOSGeom_createLineString_r(geos, points);
 }
 
-// Which ring is a hole of which: GEOS builds the area that an odd number of rings surround.
+// Lets GEOS find which ring is a hole of which: it builds the area that an odd number of rings surround.
 static GEOSGeometry *build_area(GEOSContextHandle_t geos, const th_polygons *shape) {
     GEOSGeometry **lines = calloc((size_t)shape->ring_count, sizeof *lines);
     int made = 0;

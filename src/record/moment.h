@@ -81,7 +81,8 @@ static inline double th_moment_y(const th_moment *moment, int i) {
 // memory.
 char *th_polygons_wkt(const th_polygons *shape, th_point origin);
 
-// How arrows of influences on an agent (throng/model.h) are drawn, in metres of the plan per unit: displacements are
+// The scale at which arrows of influences on an agent (throng/model.h) are drawn, in metres of the plan per unit:
+// displacements are
 // centimetres and forces hundreds of newtons.
 static inline double th_influence_metres(const char *unit) {
     if (strcmp(unit, "m") == 0) return 10;

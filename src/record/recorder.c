@@ -206,7 +206,7 @@ static th_result repeat_failure(const th_recorder *r, th_error *error) {
     return r->failure.code;
 }
 
-// Standing people get no direction, so that the writer keeps their last one.
+// Leaves the direction of standing people unknown, so that the writer keeps their last one.
 static void rest_the_standing(const th_world_moment *f) {
     double *velocity_x = f->columns[TH_COLUMN_VELOCITY_X];
     double *velocity_y = f->columns[TH_COLUMN_VELOCITY_Y];

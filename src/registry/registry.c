@@ -69,7 +69,7 @@ th_body_rules th_model_body(const th_model *model, const float *params) {
     return rules;
 }
 
-// Which rule is out of range, with its value and its limits; NULL: none.
+// Finds a rule that is out of range, with its value and its limits; NULL: none.
 static const char *body_fault(const th_body_rules *rules, double *value, double *min, double *max) {
     const struct {
         const char *name;

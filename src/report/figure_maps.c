@@ -378,7 +378,7 @@ bool th_figure_exposure_applies(const th_figure_data *data) {
     return data->first && th_find_exposure(data->first, 0).people > 0;
 }
 
-// How many were above for at least t seconds, t from 0 to the longest; steps of at most a few hundred places.
+// Draws how many people were above for at least t seconds, t from 0 to the longest, in at most a few hundred steps.
 static void draw_exposed(const th_chart *chart, const th_value_list *list, th_line_style style) {
     enum { PLACES = 400 };
     double x[2 * PLACES + 2], y[2 * PLACES + 2];

@@ -268,7 +268,7 @@ static void draw_marks(const th_chart *chart, const th_ensemble *ensemble, doubl
         double at = reach.count == 1 ? reach.mean : reach.median;
         if (reach.count < ensemble->run_count)
             snprintf(some, sizeof some, " in %d of %d runs", reach.count, ensemble->run_count);
-        // Of very few people 95 % is not defined.
+        // 95 % of very few people is not defined.
         bool whole = shares[i] >= 1 || (1 - shares[i]) * people >= 1;
         if (!isfinite(at) || !whole) continue;
         th_figure_time(at, chart->x.high, time, sizeof time);

@@ -150,7 +150,7 @@ void th_page_runs(th_text *page, const th_figure_data *data);
 // Tables of all runs, and why runs did not end. quantities.c
 void th_page_quantities(th_text *page, const th_figure_data *data);
 void th_page_failures(th_text *page, const th_figure_data *data);
-// How things were measured, and how to get the same numbers again. page.c
+// Says how things were measured, and how to get the same numbers again. page.c
 void th_page_method(th_text *page, const th_figure_data *data);
 void th_page_reproduce(th_text *page, const th_figure_data *data);
 

@@ -44,7 +44,7 @@ static void add_distribution(th_text *text, const th_distribution *d, const char
     th_text_add(text, "\xc2\xa0%s", unit);
 }
 
-// How many of the group came in the first run.
+// The number of people of the group that came in the first run.
 static int64_t came(const th_observation *first, int group) {
     int64_t count = 0;
     for (int i = 0; first && i < first->person_count; ++i) count += first->people[i].group == group;

@@ -13,7 +13,7 @@
 
 // Keys carry their unit; unknown values are null.
 
-// To seven digits: most are measured in single precision, and 1.39999962 means 1.4.
+// Rounds to seven digits: most numbers are measured in single precision, and 1.39999962 means 1.4.
 static json_t *number(double value) {
     char digits[32];
     if (!isfinite(value)) return json_null();

@@ -76,8 +76,8 @@ struct th_simulation {
     th_recorder *recorder;        // NULL: nothing is recorded, or no longer
     const atomic_bool *stop;      // ends the run early when true; NULL: never
     const atomic_bool *interrupt; // the same, by the user
-    atomic_llong
-        *clock; // set to the simulated milliseconds, for a watcher in another thread; or NULL
+    // Set to the simulated milliseconds, for a watcher in another thread; or NULL.
+    atomic_llong *clock;
     const th_folder *checkpoints; // NULL: none are written
     double checkpoint_every;      // [s] simulated
     double wall_before;           // seconds the run took before it was resumed

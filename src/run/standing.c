@@ -69,7 +69,7 @@ static void look_at_run(looking *l, int run) {
     ++l->timed;
 }
 
-// Of a finished set of runs without sweep: rows of runs.csv, which a single run has none of.
+// The runs of a finished set without sweep: rows of runs.csv, a table that a single run lacks.
 static int runs_of_table(const th_folder *folder) {
     char path[TH_PATH_MAX];
     size_t size = 0;

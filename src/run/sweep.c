@@ -134,7 +134,7 @@ void th_variation_release(th_variation *variation) {
     *variation = (th_variation){0};
 }
 
-// Which value of path `item` combination `k` has; the last path changes fastest.
+// The number of the value that combination `k` has for path `item`; the last path changes fastest.
 static int choice_of(const th_variation *variation, int k, int item) {
     for (int i = variation->count - 1; i > item; --i) k /= variation->items[i].count;
     return k % variation->items[item].count;

@@ -293,7 +293,7 @@ static void choose_origin(th_compiler *c) {
                2.0 * SCENE_LIMIT / 1000.0);
 }
 
-// Which way is up: away from the stairs' area; without one, away from the lower level's ground.
+// The upward direction: away from the stairs' area; without one, away from the lower level's ground.
 static th_vec2 up_direction(th_compiler *c, int index, const th_polygons *area) {
     const th_link *link = &c->scene->links[index];
     double x = (double)link->b.x - (double)link->a.x, y = (double)link->b.y - (double)link->a.y;

@@ -118,7 +118,7 @@ th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int mos
 // sections.c: scene data that models declare, first the sections whose elements are goals.
 void th_gather_sections(th_compiler *c, bool detours);
 void th_compile_sections(th_compiler *c);
-// How many elements are goals; the weights of names for a group, and its detours, after its route.
+// Counts elements that are goals; compiles a group's weights of names, and its detours, after its route.
 int th_count_detours(const th_scene_def *def);
 void th_compile_weights(th_compiler *c, int group, int *route);
 void th_gather_groups(th_compiler *c);

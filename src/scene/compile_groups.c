@@ -214,7 +214,7 @@ static void compile_properties(th_compiler *c, int i) {
     group->rigid = def->rigid;
 }
 
-// Of `people`, how many this part of a group is expected to have; those of all parts add up.
+// The number of `people` that this part of a group is expected to have; the parts add up.
 static int64_t share_of(const th_part *part, int64_t people) {
     double begin = floor(part->begin * (double)people + 0.5);
     double end = floor(part->end * (double)people + 0.5);

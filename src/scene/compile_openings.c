@@ -251,8 +251,8 @@ static void check_door(th_compiler *c, int i) {
 }
 
 // ---- stairs over stairs
-// An agent that crosses the top line of stairs changes level. Where other stairs of that level lie behind the line, it never
-// gets to them: the two must lie apart. Flights above each other are fine: their top lines coincide and lead the same way.
+// An agent that crosses the top line of stairs changes level. It never reaches other stairs of that level behind the line, so
+// stairs must lie apart. Flights above each other are fine: their top lines coincide and lead the same way.
 
 static const float STAIRS_ASIDE = 0.05f; // [m] how far behind a line is looked
 static const float STAIRS_OVER = 0.1f;   // [m] of a line: less is drawn carelessly and not walked

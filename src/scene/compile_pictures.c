@@ -358,7 +358,8 @@ static bool is_dark(const uint8_t *pixel) {
     return pixel[3] >= 128 && pixel[0] + pixel[1] + pixel[2] < 3 * 128;
 }
 
-// How many boxes; more than BOX_LIMIT: too many. `last` is for each column the box that began there last.
+// Finds the boxes and returns their number; more than BOX_LIMIT: too many. `last` holds for each column the box that began
+// there last.
 static int find_boxes(const pixel_array *pixels, pixel_box *boxes, int *last) {
     int count = 0;
     for (int x = 0; x < pixels->width; ++x) last[x] = -1;

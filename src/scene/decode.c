@@ -297,7 +297,7 @@ static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
     }
 }
 
-// How a drawing became the scene: `throng import` reads it again, a run does not.
+// Reads how a drawing became the scene, for `throng import`; a run does not use it.
 static void read_recipe(th_decoder *decoder, json_t *root) {
     json_t *recipe = json_object_get(root, "import");
     if (!recipe) return;

@@ -206,7 +206,7 @@ static void read_shares(th_decoder *decoder, json_t *object, th_group_def *group
     th_leave(decoder, place);
 }
 
-// Those of profiles that stand for values of groups.
+// Keys of profiles that replace values of groups.
 static const char *const shared_keys[] = {"radius", "speed", "premovement", "mass",
                                           "rigid",  "up",    "down",        "move"};
 enum { SHARED_KEYS = sizeof shared_keys / sizeof *shared_keys };
@@ -286,7 +286,7 @@ void th_decode_profile(th_decoder *decoder, json_t *value, th_profile_def *profi
     profile->avoid = read_ids(decoder, value, "avoid", &profile->avoid_count);
 }
 
-// Those of the engine and those of models' sections.
+// Checks the keys against those of the engine and those of models' sections.
 static bool check_group_keys(th_decoder *decoder, json_t *value) {
     int own;
     const char *const *keys = th_group_keys(&own);

@@ -54,7 +54,7 @@ TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_v
     return inside;
 }
 
-// Which leg of the route an agent is on, and 1 + the detour that leads away from it; 0: none.
+// The leg of the route that an agent is on, and 1 + the detour that leads away from it; 0: none.
 TH_BOTH static inline uint32_t th_leg_of(uint32_t leg) { return leg % TH_DETOUR; }
 TH_BOTH static inline uint32_t th_detour_of(uint32_t leg) { return leg / TH_DETOUR; }
 
@@ -116,7 +116,8 @@ th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, i
 // profiles.c: the definition with a group for each kind of people of groups that have several. The arena holds what is new.
 th_result th_profiles_expand(const th_scene_def *def, struct th_arena *arena,
                              th_scene_def *expanded, th_error *error);
-// A profile of the scene or a built-in one by id, with the values of the one that it is like. `path`: who asks.
+// A profile of the scene or a built-in one by id, with the values of the one that it is like. `path`: the place in the scene,
+// for messages.
 th_result th_profile_whole(const th_scene_def *def, const char *id, const char *path,
                            th_profile_def *whole, th_error *error);
 // "groups[k]" in an error counts parts; afterwards it counts the definition's groups. `first`: the part of the first group.

@@ -350,7 +350,7 @@ static const th_value_def *value_of(const element *e, const char *key) {
     return NULL;
 }
 
-// The place of a word in a list of words parted by blanks; -1: it is none of them.
+// The place of a word in a list separated by blanks; -1: not in the list.
 static int word_index(const char *words, const char *word) {
     size_t length = strlen(word);
     for (int k = 0; *words; ++k) {

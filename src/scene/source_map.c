@@ -42,7 +42,7 @@ void th_source_position(const char *text, size_t length, size_t offset, int *lin
         if (c == '\n') {
             ++*line;
             *column = 1;
-        } else if ((c & 0xC0) != 0x80) { // continuation bytes of UTF-8 are no characters
+        } else if ((c & 0xC0) != 0x80) { // continuation bytes of UTF-8 are not characters
             ++*column;
         }
     }
@@ -180,7 +180,7 @@ size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
     return at_key && last_is_key ? key : best;
 }
 
-// How many characters of the path are what the override's path says, where * is any number; 0: it is another place.
+// The number of characters of the path that match the override's path, where * is any number; 0: another place.
 static size_t length_of_match(const char *path, const char *pattern) {
     const char *at = path;
     for (; *pattern; ++pattern) {

@@ -7,7 +7,7 @@
 // No agent passes a gap narrower than this beside a door: the smallest body is 0.1 m wide (radius 0.05 m). So much a door's line may
 // be too short or too long for its opening.
 #define TH_DOOR_SLIT 0.1f   // [m]
-#define TH_SAME_POINT 1e-6f // [m] shorter edges are no edges
+#define TH_SAME_POINT 1e-6f // [m] shorter edges are dropped
 
 typedef enum th_opening_kind {
     TH_OPENING_DOOR,

@@ -26,7 +26,7 @@ typedef struct th_distance_grid {
     th_edge_rows edges;
 } th_distance_grid;
 
-// Into the scene's arena, for one level whose wall grid is built. False: no memory.
+// Builds the grid in the scene's arena, for one level whose wall grid is built. False: no memory.
 bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *grid);
 
 // Walkable or solid at nx points (x0 + i * spacing, y) of one row: out[i] is 1 on walkable ground.

@@ -7,8 +7,8 @@
 
 // ---- the narrowest passage of a plan
 // Here a passage is a straight line between two walls, on ground, whose circle (the line being its diameter) no wall
-// enters: it is narrower than its surroundings. The corner of a room is none, a bend of a wall neither; a door, a
-// corridor and the space between two pillars are. Both walls are within reach of the cell of the wall grid that holds
+// enters: it is narrower than its surroundings. Corners of rooms and bends of walls are none; doors, corridors and spaces
+// between two pillars are. Both walls are within reach of the cell of the wall grid that holds
 // the line's middle, so one cell after the other is looked at. Cost: cells x pairs of walls near them.
 
 typedef struct narrow_search {
@@ -287,7 +287,7 @@ static int by_rank(const void *left, const void *right) {
 
 typedef enum relation { FREE, ON_ONE, ACROSS_ONE } relation;
 
-// How the passage lies to the portals already taken: on one, or on several side by side (the leaves of a door); across
+// The relation of a passage to the portals already taken: on one, or on several side by side (the leaves of a door); across
 // one, but not along it.
 static relation relation_to(const th_room_portal *portals, int count, const passage *p) {
     enum { POINTS = 32 }; // 0.1 m apart in the widest passages

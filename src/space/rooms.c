@@ -503,10 +503,10 @@ static int by_left_end(const void *left, const void *right) {
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
-// Lines that cross each other more often than this are no plan of rooms; joining them would take gigabytes.
+// Lines that cross each other more often than this are not a plan of rooms; joining them would take gigabytes.
 static const double LINE_PAIRS_MOST = 2e6;
 
-// How many pairs of lines have boxes that meet, in strips across the drawing; an upper bound of how often lines cross.
+// Counts pairs of lines whose boxes meet, in strips across the drawing: an upper bound on the number of crossings.
 static bool is_tangled(drawing *d) {
     if (0.5 * (double)d->count * (double)d->count <= LINE_PAIRS_MOST) return false;
     double(*boxes)[4] = th_arena_alloc(d->arena, (size_t)d->count, sizeof *boxes);
@@ -687,7 +687,7 @@ static bool find_faces(th_room_finder *f, int level) {
     return good;
 }
 
-// Of all levels.
+// Draws the faces of all levels.
 static bool draw_faces(th_room_finder *f) {
     f->geometry.arena = &f->work;
     bool good = th_geometry_open(&f->geometry);
@@ -700,7 +700,7 @@ static bool draw_faces(th_room_finder *f) {
 
 #endif
 
-// Those that a compiled scene has.
+// Takes the faces that a compiled scene holds.
 static bool take_faces(th_room_finder *f) {
     size_t count = (size_t)f->scene->face_count;
     f->faces = th_arena_alloc(&f->work, count, sizeof *f->faces);

@@ -141,8 +141,8 @@ typedef struct th_room_ways {
     const int *goals;
     int goal_count;
     th_front *front; // work space for two nodes per portal
-    float *
-        ways; // by node: this far to the nearest of the goals, without turning back at once [m]; INFINITY: no way
+    // By node: this far to the nearest of the goals, without turning back at once [m]; INFINITY: no way.
+    float *ways;
     int *next; // by node: the one crossed next, -1: goes to a goal, or no way
 } th_room_ways;
 

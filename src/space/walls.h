@@ -1,5 +1,5 @@
-// Which walls are near: a grid of cells, each listing the walls within `reach` of it, so that a query
-// of radius <= reach looks at one cell. SPDX-License-Identifier: Apache-2.0
+// The search for near walls: a grid of cells, each listing the walls within `reach` of it, so that a query of radius <= reach
+// looks at one cell. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SPACE_WALLS_H
 #define TH_SPACE_WALLS_H
 #include "core/device.h"

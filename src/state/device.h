@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// Which fields; a bit each, and one for all fields of models together.
+// A set of fields: a bit for each, and one for all fields of models together.
 #define TH_FIELD_BIT(field) (1u << ((int)(field) < TH_FIELD_COUNT ? (int)(field) : TH_FIELD_COUNT))
 #define TH_ALL_FIELDS ((2u << TH_FIELD_COUNT) - 1u)
 

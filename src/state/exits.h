@@ -67,7 +67,7 @@ TH_BOTH static inline bool th_runs_into_exit(const th_line *line, th_vec2 p, th_
     return true;
 }
 
-// Slides q off the first exit in the way, other than `but`, that is not to be left by. Returns its goal; -1: none.
+// Slides q off the first exit in the way, other than `but`, that the agent must not use. Returns its goal; -1: none.
 TH_BOTH static inline int th_slide_off_exit(const th_world *world, uint32_t i, uint32_t level,
                                             int but, th_vec2 p, th_vec2 *q) {
     const th_scene *scene = world->scene;

@@ -52,7 +52,7 @@ void th_candidates_list(const th_world *world, th_candidates *list, int half) {
     list->density = (float)list->count / (side * side);
 }
 
-// How wide to look: until a circle inside the listed cells is likely to hold `wanted` people.
+// Lists the candidates of a cell, from as many cells around as are likely to hold `wanted` people within a circle.
 void th_candidates_for_cell(const th_world *world, th_candidates *list, int level, int column,
                             int row, int wanted, float range) {
     list->level = level;

@@ -155,7 +155,7 @@ TH_BOTH static inline void th_nearest_add_linked(const th_world *world, uint32_t
     }
 }
 
-// Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
+// Lists the candidates nearer than sqrt(limit2). Without a branch: every index is written, and kept only
 // when the counter moves on.
 TH_CPU_FORMULA int th_candidates_shorten(const th_candidates *list, float limit2, uint16_t *near) {
     int count = 0;

@@ -44,8 +44,8 @@ typedef struct th_agents {
     };
     union {
         uint32_t *order; // index: the new order of the agents
-        uint32_t
-            *around; // move in sub-steps: what hides agents, and agents across a link, TH_AROUND_*
+        // Move in sub-steps: what hides agents, and agents across a link, TH_AROUND_*.
+        uint32_t *around;
         uint32_t *pair_flags; // the pair step of uic
     };
     union {
@@ -68,7 +68,7 @@ typedef struct th_group_state {
     float behave_params[TH_BEHAVE_MAX][TH_PARAM_MAX], plan_params[TH_PARAM_MAX],
         filter_params[TH_PARAM_MAX], move_params[TH_PARAM_MAX];
     th_body_rules body;   // of the move model, by move_params
-    th_rigid rigid;       // do bodies turn their shoulders? scene
+    th_rigid rigid;       // whether bodies turn their shoulders, as the scene says
     bool separates_pairs; // the move model does that itself
     bool follows_route;   // setting off, legs and leaving are route's
     bool led;             // a behaviour sets the own goal, also of those with a route
@@ -85,8 +85,8 @@ typedef struct th_source_state {
 // Running totals. Threads count for themselves and the integers are added up: order does not matter.
 typedef struct th_counters {
     uint64_t spawned, left, removed;
-    uint64_t
-        left_digest; // of all departures, with time and place: worlds that emptied differently have different hashes
+    // Digest of all departures, with time and place: worlds that emptied differently have different hashes.
+    uint64_t left_digest;
     uint64_t wall_crossings, wall_stops, repairs, unreachable;
     uint64_t fallen; // agents that lie on the ground now
     uint64_t falls;  // so far
@@ -164,8 +164,8 @@ struct th_world {
     th_exit_count *exits; // by goal, without their names
     th_counters counters;
     th_profile profile;
-    th_error *
-        trouble; // why a model's `create` failed, where it is not for want of memory; only while the world is made
+    // Why a model's `create` failed, where it is not for want of memory; only while the world is made.
+    th_error *trouble;
     th_event *events;
     int event_count;
     int left_in_step; // people marked TH_PHASE_LEFT by this step
@@ -194,12 +194,12 @@ TH_BOTH static inline uint32_t th_event_max(const th_world *world) {
     return (uint32_t)world->agents.capacity + 4096;
 }
 
-// How near the centre comes to a wall [m]: the radius, or less for an agent that turns its shoulders.
+// Least distance of the centre from a wall [m]: the radius, or less for an agent that turns its shoulders.
 TH_BOTH static inline float th_wall_radius(const th_world *world, uint32_t i) {
     float depth = th_is_rigid(world, i) ? 1.0f : world->groups[world->agents.group[i]].body.depth;
     return depth * world->agents.radius[i];
 }
-// How near the nearest wall is to p, at most `radius` [m].
+// Distance of the nearest wall from p, at most `radius` [m].
 TH_BOTH static inline float th_wall_room(const th_walls *walls, int level, th_vec2 p,
                                          float radius) {
     int nearest;

@@ -640,7 +640,7 @@ static const th_field_info *field_called(const char *name) {
     return NULL;
 }
 
-// Of one agent, or (`group` not negative) of all in the group; how many.
+// Writes a field of one agent or, where `group` is not negative, of all agents of the group; returns how many.
 static int write_field(th_world *world, int field, bool is_float, int k, int group, double number) {
     int begin = k < 0 ? 0 : k, end = k < 0 ? th_world_agent_count(world) : k + 1, count = 0;
     const uint32_t *groups = th_world_map(world, TH_FIELD_GROUP, TH_ACCESS_READ);

@@ -222,7 +222,7 @@ typedef struct way {
     bool always;
 } way;
 
-// About z; who lies is turned backwards first.
+// About z; people on the ground are tilted backwards first.
 static void turn_of(const th_out_person *p, float q[4]) {
     float c = cosf(0.5f * p->heading), s = sinf(0.5f * p->heading), h = sqrtf(0.5f);
     float lying[4] = {h * s, -h * c, h * s, h * c}, standing[4] = {0, 0, s, c};

@@ -25,7 +25,7 @@ static th_out_person *person_of(const th_out_crowd *crowd, uint32_t id) {
 
 static float part_of(double x) { return (float)(x - floor(x)); }
 
-// Everyone who appears, once; before they do they are where they will.
+// Lists each person of the recording once; before it appears it is where it will appear.
 static bool collect(th_out_crowd *crowd) {
     int room = 0;
     const th_studio_moment *moment;

@@ -27,7 +27,8 @@ typedef struct th_out_crowd {
     int at;            // moment of the history that is not after the frame
 } th_out_crowd;
 
-// Of the recording that is open, in so many frames per second; positions are straight between recorded moments. Cost: one pass
+// Makes the crowd of the recording that is open, in so many frames per second; positions are straight between recorded
+// moments. Cost: one pass
 // over the recording each for this, and for all frames.
 th_result th_out_create(const th_studio *studio, double fps, th_out_crowd *crowd, th_error *error);
 void th_out_release(th_out_crowd *crowd);

@@ -172,7 +172,7 @@ json_t *th_rebuild_edit(th_studio *studio, int world, json_t *document, const ch
 json_t *th_rebuild_undo(th_studio *studio, th_undo_stack *from, th_undo_stack *to, bool with_time,
                         th_error *error) {
     const th_undo *undo = &from->items[from->count - 1];
-    // A scene that live edits came on top of has not these edits; the document has. With its time the state is the scene's.
+    // The compiled scene lacks later live edits, which the document has. An undo that goes back in time needs none of them.
     bool compiled = undo->scene && (!undo->dirty || with_time);
     json_t *answer = json_pack("{s:s,s:i}", "text", undo->text, "world", undo->world);
     th_rebuild *job = job_of(studio, undo->world, compiled ? NULL : json_deep_copy(undo->document),

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #define TH_STUDIO_OPENING "stadium_exit" // the template that is shown where no scene is given
-// The same at every start, so that a browser finds what it kept of changes that were not saved: it keeps them by address.
+// The same port at every start, because browsers keep unsaved changes by address.
 #define TH_STUDIO_PORT 8747
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds

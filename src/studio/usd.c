@@ -129,7 +129,7 @@ static void put_velocity(usd *u, const th_out_person *p) {
     print(u, "(%.3f, %.3f, 0)", p->there ? (double)p->velocity[0] : 0.0,
           p->there ? (double)p->velocity[1] : 0.0);
 }
-// About z; who lies on the ground is turned backwards first.
+// About z; people on the ground are tilted backwards first.
 static void put_orientation(usd *u, const th_out_person *p) {
     double c = cos(0.5 * (double)p->heading), s = sin(0.5 * (double)p->heading), h = sqrt(0.5);
     if (p->lying)
@@ -162,7 +162,7 @@ static void put_samples(usd *u, const char *declared, put_value *value) {
     u->pass++;
 }
 
-// Those who have not come yet or have left.
+// Writes the people that have not come yet or have left.
 static void put_absent(usd *u) {
     put(u, "        int64[] invisibleIds.timeSamples = {\n");
     th_out_rewind(&u->crowd);

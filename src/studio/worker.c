@@ -74,7 +74,7 @@ double th_worker_turn(void) {
     return wait > 0 && wait < idle ? wait : idle;
 }
 
-// ---- what this build lacks: files of any kind, so gzipped ones and recordings
+// ---- functions that this build lacks: files of any kind, gzipped ones and recordings among them
 
 gzFile gzopen(const char *path, const char *mode) {
     (void)path, (void)mode;

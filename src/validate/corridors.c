@@ -231,7 +231,7 @@ static void look_at_cells(periodic *p, const float *x, const float *speed, int l
     }
 }
 
-// Of speeds at x and, `lag` looks later, at x - waves.
+// The correlation of speeds at x with those at x - waves, `lag` looks later.
 static double correlation(const periodic *p, int looks, int lag) {
     int cells = wave_cells(p), behind = (int)lround(p->def->waves / WAVE_CELL), count = 0;
     double a = 0, b = 0, aa = 0, bb = 0, ab = 0;
@@ -630,7 +630,7 @@ th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_wi
 
 static const double BESIDE = 0.3; // [m] to the side: half the width of a person and a half
 
-// Of person i among those in the area; NaN: no neighbour beside it.
+// The order of lanes around person i among those in the area; NaN: no neighbour beside it.
 static double order_of(const th_moment *moment, const bool *inside, int i) {
     int like = 0, against = 0;
     for (int j = 0; j < moment->count; ++j) {

@@ -62,7 +62,7 @@ void th_record_folder_remove(const char *path);
 // ---- corridors with ends: the scenes of two experiments with people, run, recorded, and measured by the code that
 // measures recordings of people
 
-// How people walk and how long they keep coming.
+// The way people walk and how long they keep coming.
 typedef struct th_corridor_people {
     th_models_choice choice;
     double inflow_time; // [s]

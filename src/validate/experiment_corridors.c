@@ -85,7 +85,7 @@ static th_result walk_one(void *context, int index, th_error *error) {
     return th_periodic_run(&def, &w->result, error);
 }
 
-// Which walks there are; the longest first, so that no core is left alone with one at the end.
+// Plans the walks, the longest first, so that no core is left alone with one at the end.
 static bool plan(study *s) {
     s->walks = calloc((size_t)s->model_count * (BOTH_WAYS * DENSITY_COUNT + 1), sizeof *s->walks);
     if (!s->walks) return false;

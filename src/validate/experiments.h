@@ -18,7 +18,7 @@ typedef struct th_experiment_settings {
     const char *only;        // the beginning of the rows' first word; NULL: all rows
 } th_experiment_settings;
 
-// How far it is, 0 .. 1, and with what; false: the user wants to stop. Called one at a time. NULL: silent.
+// Told the share that is done, 0 .. 1, and of what; returns false to stop. Called one at a time. NULL: silent.
 typedef bool th_experiment_progress(void *context, double share, const char *what);
 
 // ---- the result: grows; when memory runs out it remembers that, and th_experiment_finish tells it.
@@ -113,7 +113,7 @@ typedef struct th_all_row {
     bool pass;
 } th_all_row;
 void th_all_add(th_all_study *study, const th_all_row *row);
-// Of a number over the seeds of a place.
+// Summarises a number over the seeds of a place.
 th_sample_summary th_all_summary(const th_all_found *found, int seeds, int number);
 
 // Runs a place once, and judges all; found[place * seeds + k]: crowd k of a place.
@@ -193,7 +193,7 @@ typedef struct th_hall_def {
     double step; // [s]; 0: the scene's
 } th_hall_def;
 
-// To be destroyed, also after a failure.
+// Loads a hall; destroy the scene, also after a failure.
 th_result th_hall_load(const th_hall_def *hall, const th_models_choice *choice, th_scene **scene,
                        th_error *error);
 th_result th_hall_run(const th_hall_def *hall, const th_models_choice *choice, uint64_t seed,

@@ -59,7 +59,7 @@ void th_case_close(th_case *one);
 // One step. No person may be lost or in a wall (checked once a second). False: over, at `limit` seconds or
 // because no person is on the way any more.
 bool th_case_step(th_case *one, double limit);
-// To the end; fails the test when people are still on the way then. Returns the time.
+// Steps to the end; fails the test when people are still on the way then. Returns the time.
 double th_case_finish(th_case *one, double limit);
 // Keeps the plan and the crowd as they are now for the report, once per test; later calls do nothing.
 void th_case_picture(th_case *one);

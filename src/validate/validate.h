@@ -9,7 +9,7 @@
 typedef enum th_verdict { TH_PASS, TH_FAIL, TH_NOT_APPLICABLE, TH_REPORTED } th_verdict;
 const char *th_verdict_word(th_verdict verdict); // "pass", "fail", "not applicable", "reported"
 
-// Which models a scene of ours names, and what people it has: JSON as in a scene file. NULL: the scene does not say, so
+// The models that a test's scene names, and its people: JSON as in a scene file. NULL: the scene does not say, so
 // that its people have the defaults.
 typedef struct th_models_choice {
     const char *behave, *plan, *filter, *move;
@@ -20,7 +20,7 @@ enum { TH_CHOICE_TEXT = 1600 };
 void th_choice_text(const th_models_choice *choice, const char *separator,
                     char text[TH_CHOICE_TEXT]);
 
-// How every test's people behave, plan, filter and move, and how many crowds statistical tests take.
+// The models of every test's people, and the number of crowds of statistical tests.
 typedef struct th_suite_setup {
     const char *plan, *filter, *move; // as in a scene file: a name, or a JSON object
     const char *behave;               // of groups whose scene names none; NULL: the default

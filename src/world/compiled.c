@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// To be raised with every change of what follows, also with a new member of a struct.
+// Raised with every change of the format, also with a new member of a struct.
 enum { COMPILED_VERSION = 2 };
 static const char magic[8] = {'t', 'h', 's', 'c', 'e', 'n', 'e', '\n'};
 enum { HEAD = 8 + 4 + 8 + 8 }; // magic, version, bytes that follow, their check sum
@@ -438,7 +438,7 @@ static void take_sections(coder *c) {
     c->scene->section_count = sections ? count : 0;
 }
 
-// Those with elements, by name.
+// Codes the sections that have elements, by name.
 static void code_sections(coder *c) {
     th_scene *scene = c->scene;
     int used = 0, next = 0;

@@ -277,7 +277,7 @@ static int capacity_of(const th_scene *scene, const th_world_def *def, int peopl
     return needed < 2e9 ? (int)needed : 2000000000;
 }
 
-// `people`: that another world has, to be taken over; below 0: the scene's own, who are placed.
+// `people`: the number to be taken over from another world; below 0: the scene's own people are placed.
 static th_result make(const th_scene *scene, const th_world_def *def, int people, th_world **out,
                       th_error *error) {
     assert(scene && def && out);
@@ -295,7 +295,7 @@ static th_result make(const th_scene *scene, const th_world_def *def, int people
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
     if (capacity > MAX_CAPACITY)
         return th_fail(error, TH_FULL, "groups",
-                       "the groups can bring more than %d people; give max_agents, the most who "
+                       "the groups can bring more than %d people; give max_agents, the most that "
                        "are there at once",
                        MAX_CAPACITY);
     th_arena arena = th_arena_of(&def->allocator);

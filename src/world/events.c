@@ -25,8 +25,8 @@ const th_event *th_world_events(const th_world *world, int *count, uint64_t *los
     return world->events;
 }
 
-// No agent may stand exactly on a line that becomes a wall: the crossing test could not tell the
-// sides apart. Agents closer than 2 mm are set 3 mm off, on their side.
+// No agent may stand exactly on a line that becomes a wall, because the crossing test could not tell its side. Agents closer
+// than 2 mm are set 3 mm off, on their side.
 static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
     th_agents *agents = &world->agents;
     th_vec2 normal = th_perp_left(th_unit(th_sub(b, a)));

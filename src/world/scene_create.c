@@ -120,7 +120,7 @@ static bool remember(th_scene *scene, const th_narrow_gap *gaps, int closed, int
     return true;
 }
 
-// Those too narrow for all first; a door remains one, whatever its width. How many of these there are.
+// Moves gaps too narrow for all to the front and returns their number; a door remains one, whatever its width.
 static int closed_first(th_narrow_gap *gaps, int count, float least) {
     int closed = 0;
     for (int k = 0; k < count; ++k) {

@@ -20,8 +20,8 @@ typedef struct snapshot_head {
     uint64_t scene_print; // what the layout depends on
     uint64_t bytes, sum;  // size of what follows, and its check sum
     uint64_t plan_bytes;  // of these, what planners that follow changed walls keep
-    uint64_t
-        model_bytes; // of these, what models remember, at the end: a size and as many bytes each
+    // The part of these that models remember, at the end: a size and as many bytes each.
+    uint64_t model_bytes;
     uint64_t seed, step_count;
     double time, step_length;
     float max_radius;

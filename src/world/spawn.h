@@ -89,7 +89,7 @@ TH_BOTH static inline void th_draw_properties(const th_world *world, const th_gr
     if (!(def->mass > 0.0f)) def->mass = th_draw(&group->mass, world->seed, TH_STREAM_MASS, id);
 }
 
-// Of a group with profiles, the part that the person with this id belongs to; `first` is its first part.
+// The part of a group with profiles to which the person with this id belongs; `first` is its first part.
 TH_BOTH static inline int th_part_of(const th_world *world, int first, uint32_t id) {
     const th_group *groups = world->scene->groups;
     int part = first, last = first + groups[first].part.count - 1;
@@ -114,7 +114,7 @@ TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 
 
 // ---- sources
 
-// How far a newcomer of the group has to be from another agent [m].
+// Least distance of a newcomer of the group from another agent [m].
 TH_BOTH static inline float th_newcomer_apart(const th_group_state *group, float radii) {
     return th_max(group->body.newcomer_bodies * radii, group->body.newcomer_metres);
 }

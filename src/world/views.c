@@ -246,7 +246,7 @@ void th_field_written(th_world *world, uint32_t i, int field) {
     if (field != TH_FIELD_POSITION_X && field != TH_FIELD_POSITION_Y && field != TH_FIELD_LEVEL)
         return;
     th_step_off_walls(world, i);
-    // The index is now older than the positions; searches look everywhere until it is made anew.
+    // The index is now older than the positions; searches look at all agents until it is rebuilt.
     world->max_moved = 1e6f;
 }
 

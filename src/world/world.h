@@ -89,7 +89,7 @@ void th_agents_create(th_world *world, int capacity, int own_count);
 // Threads for the next step: `worth`, the number that pays for this crowd, where that many of `cores` are free besides
 // the `others` that run on them.
 int th_team_choose(th_team *team, int worth, int cores, int others);
-// How long a step of that many people took with the number chosen last.
+// Notes how long a step of that many people took with the number chosen last.
 void th_team_note(th_team *team, double seconds, int people);
 
 // Chooses the world's threads, where its definition leaves it open.

@@ -1,4 +1,4 @@
-// What the page itself costs: `studio/run-tests bench [CSV]`. There is no GPU on a test machine, so not frames per second but
+// The cost of the page itself: `studio/run-tests bench [CSV]`. There is no GPU on a test machine, so not frames per second but
 // what a frame asks of one: draw calls, triangles, and the processor time of the page's own script. Also the bytes of the
 // page and the time from the start of the program to the first picture of a crowd that has moved.
 // SPDX-License-Identifier: Apache-2.0

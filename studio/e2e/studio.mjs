@@ -384,7 +384,7 @@ test("everything is resized by its handles, and undone", () =>
             await studio.drag(...stroke);
         }
         await studio.tool("select");
-        // What the document holds there, once the server has answered.
+        // Waits until the server has answered and the document holds the value there.
         const reached = async (path, wanted, how) => {
             const found = (names) => names.reduce((at, name) => at?.[name], window.studio.scenes[0].document);
             await studio
@@ -933,7 +933,7 @@ test("a stranger finds words, not names of variables, also in a small window", (
             await studio.wait(() => document.querySelector("dialog[open]") === null);
             await studio.tool("guidance");
             assert.equal(await studio.page.getAttribute("#option-strength", "placeholder"), "0.8");
-            // What a zone does is told, and seen: stripes where people would rather not be.
+            // The effects of a zone are told and seen: stripes where people would rather not be.
             const zones = await studio.page.evaluate(() => window.studio.scenes[0].zones.map((z) => z.discomfort));
             assert.deepEqual(zones, [5, 0]);
             await studio.page.keyboard.press("Escape");
@@ -987,7 +987,7 @@ test("files that are dropped open: plans, a scene, recordings; and the way back"
         await studio.drop("room.json", `// with a comment\n${JSON.stringify(ROOM)}`);
         await wide(20);
         await studio.wait(() => window.studio.state.worlds[0].inside === 60);
-        // Of an experiment with people, gzipped text; tests/data/readings/README.md.
+        // A recording of an experiment with people, gzipped text; tests/data/readings/README.md.
         await studio.drop("traj_AO_300.txt.gz", readFileSync(join(root, "tests/data/readings/traj_AO_300.txt.gz")));
         await studio.wait(() => window.studio.registry.replay && window.studio.state.duration > 10);
         await studio.wait(() => window.studio.state.playing && window.studio.crowd[0].count > 20);
@@ -1001,7 +1001,7 @@ test("files that are dropped open: plans, a scene, recordings; and the way back"
         await studio.page.evaluate(() => window.studio.inspect(3, 0));
         await studio.wait(() => window.studio.inspection?.facts.length > 0);
         await studio.shot("dropped");
-        // What is no recording leaves the one on show alone.
+        // A file that is not a recording leaves the one on show alone.
         await studio.drop("notes.txt", "nothing of the kind");
         await studio.wait(() => /notes.txt/.test(document.querySelector(".toast.bad")?.textContent ?? ""));
         assert.equal(await studio.page.evaluate(() => window.studio.registry.replay), true);
@@ -1131,7 +1131,7 @@ test("an exported file plays from disk", async () => {
     await report.close();
 });
 
-// What another library finds in a USD text; it is made for pages.
+// Reads a USD text by another library, which is made for pages.
 async function readUsd(text) {
     const file = (name) => readFileSync(join(root, "studio/node_modules/tinyusdz", name)),
         page = await browser.newPage();
@@ -1449,7 +1449,7 @@ test("pictures of a scene show, and it saves and reloads to the same hash", asyn
     const shown = await studio.page.evaluate(() => {
         const { raster, vectors } = window.studio.plans[0],
             at = (map, x, y) => Math.floor((y - map.y) / map.cell) * map.nx + Math.floor((x - map.x) / map.cell);
-        // Of a bed, of the lawn, and east of the fountain, where the turn leads north.
+        // Pixels of a bed, of the lawn, and east of the fountain, where the turn leads north.
         return [raster.values[at(raster, 12, 27)], raster.values[at(raster, 30, 35)], vectors.dy[at(vectors, 38, 20)]];
     });
     assert.deepEqual([shown[0] > 6, shown[1] === 0, shown[2] > 0.3], [true, true, true], `${shown}`);

@@ -157,7 +157,7 @@ export function stopAll() {
     for (const child of started) child.kill("SIGKILL");
 }
 
-// What the pages of all tests had to press, and what of it was pressed: buttons by id, or by what they say.
+// The buttons of the pages of all tests, and those that were pressed, by id or by their text.
 export const seen = [],
     pressed = [];
 function watchButtons() {
@@ -291,7 +291,7 @@ export class Studio {
         });
     }
 
-    // Of the browser's window, for the mouse.
+    // The pixel of the browser's window, for the mouse.
     async pixel(x, y) {
         return this.page.evaluate(
             ([sx, sy]) => {

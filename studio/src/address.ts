@@ -1,4 +1,4 @@
-// What is shown is kept in the address after '#', so that a reload or a copied address shows the same.
+// Keeps the view in the address after '#', so that a reload or a copied address shows the same.
 // SPDX-License-Identifier: Apache-2.0
 
 export interface Shown {

@@ -174,7 +174,7 @@ export function decodeScene(event: Json): Scene {
             z: num(l.z),
             rings: l.bounded === false ? [] : rings(l.rings),
             box: box(l.box),
-            // Those drawn into the running world stand beside those of the compiled plan.
+            // Walls drawn into the running world stand beside those of the compiled plan.
             walls: [
                 ...(Array.isArray(l.walls) ? (l.walls as unknown[]).flatMap(numbers) : []),
                 ...list(event.live_walls).flatMap((wall) => (num(wall.level) === level ? line(wall.line) : [])),
@@ -244,7 +244,7 @@ export function decodeScene(event: Json): Scene {
     };
 }
 
-// What is wrong with a message that cannot be read, or null.
+// The fault of a message that cannot be read; null: there is none.
 export function frameFault(data: ArrayBuffer): string | null {
     if (data.byteLength < wire.Head_SIZE + wire.PeopleHead_SIZE)
         return `a frame of ${data.byteLength} bytes is too short`;

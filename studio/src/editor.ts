@@ -44,7 +44,7 @@ interface Copied {
     value: unknown; // of a thing with an id without it
 }
 
-// How an area or a wall is drawn: by a stroke, around a middle, or corner by corner.
+// Ways to draw an area or a wall: by a stroke, around a middle, or corner by corner.
 type Way = "stroke" | "circle" | "corners";
 
 export class Editor {
@@ -272,7 +272,7 @@ export class Editor {
         plan.redraw();
     }
 
-    // What is drawn would be if it ended at (x, y).
+    // Previews the drawing as if it ended at (x, y).
     private sketchTo(x: number, y: number): void {
         const last = this.corners[this.corners.length - 1] ?? null,
             lines = this.tool.stroke === "line" || this.way() === "corners",
@@ -345,7 +345,7 @@ export class Editor {
         return this.free ? Math.round(degrees) : 15 * Math.round(degrees / 15);
     }
 
-    // How far the grabbed things go, in whole steps of the grid.
+    // The shift of the grabbed things, in whole steps of the grid.
     private shiftOf(x: number, y: number): Point {
         const [sx, sy] = this.start as Point,
             grid = this.free ? 0.001 : this.snapping.grid || 0.001;

@@ -26,7 +26,7 @@ export interface Engine {
     turn(): number; // seconds until there is more to do
 }
 
-// What GEOS needs of our memory and we of its: the two modules have one each. All other functions take numbers only.
+// Functions that copy between the memories of GEOS and of the engine, which have one each. All others take numbers only.
 function bridge(geos: Geos, ours: () => Ours): Record<string, Call> {
     const view = () => new DataView(ours().memory.buffer);
     const scratch = geos._malloc(64);

@@ -1,4 +1,4 @@
-// What can be said of the elements of a scene: from the schema of scene files (build.mjs), and of sections that models declare
+// The keys of the elements of a scene: from the schema of scene files (build.mjs), and of sections that models declare
 // from the server's hello. SPDX-License-Identifier: Apache-2.0
 import type { Json } from "./decode";
 import { LISTS } from "./tools";

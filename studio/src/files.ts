@@ -231,7 +231,7 @@ export class Files {
     }
 }
 
-// Which folder of scenes is of which paper.
+// The folders of scenes and their papers.
 const PAPERS = [
     { folders: ["uic"], title: "Narain, Golas, Curtis, Lin 2009: aggregate dynamics" },
     { folders: ["keep_side"], title: "Best, Narang, Curtis, Manocha 2014: DenseSense" },

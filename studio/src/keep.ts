@@ -1,5 +1,4 @@
-// What was changed and not saved: kept in the browser's storage, offered after a crash, and asked about before it is thrown
-// away. SPDX-License-Identifier: Apache-2.0
+// Unsaved changes: kept in the browser's storage, offered after a crash, and asked about before they are thrown away. SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, h } from "./dom";
 

@@ -27,7 +27,7 @@ export class Looks {
         return out;
     }
 
-    // Of the bar that explains the colours of people.
+    // The stops of the bar that explains the colours of people.
     stops(scene: Scene): string[] {
         return mapOf(this.colour(scene)?.name ?? "").map((colour) => css(colour));
     }

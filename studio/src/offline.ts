@@ -116,7 +116,7 @@ export class OfflineLink implements Link {
         this.state();
     }
 
-    // Those that every frame can answer, and the one that the frames were written with.
+    // The colours that every frame can answer, and the one with which the frames were written.
     private ownColours(): ColourValue[] {
         const all = decodeScene(this.data.scene).colours;
         const first = this.data.frames[0];

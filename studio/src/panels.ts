@@ -439,7 +439,7 @@ export class ChartsPanel {
         return n;
     }
 
-    // Of two worlds the second is dashed, in the colour of the first.
+    // The second of two worlds is dashed, in the colour of the first.
     private series(world: number, colour: number, name: string, pick: (k: number) => number): Series {
         const history = this.histories[world],
             n = this.cut(history),

@@ -30,7 +30,7 @@ export interface Sketch {
     handles: number[];
     rect: Box | null;
 }
-// What is selected.
+// The selection.
 export interface Chosen {
     outlines: { rings: Ring[]; closed: boolean }[];
     handles: number[];
@@ -736,7 +736,7 @@ export class PlanView {
     }
 }
 
-// What the zone does, beside its name.
+// The name of a zone and its effects.
 export function zoneLabel(zone: Zone): string {
     const facts: string[] = [];
     if (!zone.stairs && (zone.up !== 1 || zone.down !== 1)) facts.push(`speed × ${short(zone.up)}`);

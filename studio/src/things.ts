@@ -151,7 +151,7 @@ export function solidsOf(scene: Scene, level: number): Thing[] {
 
 const PLACES = ["area", "line", "top", "corners", "positions", "in"];
 
-// What an edit must say so that all of a thing lies elsewhere, `move` in the file's coordinates; null: only the file can.
+// The element with all of its points moved, in the file's coordinates; null: its place is in a file of its own.
 export function movedElement(element: Json, move: Move): Json | null {
     const out: Json = {};
     for (const key of PLACES) {
@@ -230,7 +230,7 @@ export function sameThing(scene: Scene, thing: Thing): Thing | null {
     return list.find((other) => other.kind === thing.kind && other.key === thing.key) ?? null;
 }
 
-// What a place that is drawn is drawn to.
+// The points and lines to which a drawn place snaps.
 export interface Snapping {
     walls: boolean;
     angles: boolean; // of a line from its start: multiples of 15 degrees

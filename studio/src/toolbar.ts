@@ -70,7 +70,7 @@ export class Toolbar {
         this.showTool();
     }
 
-    // What the chosen tool does, and its options with the groups and goals of the scene.
+    // Shows the hint of the chosen tool, and its options with the groups and goals of the scene.
     showTool(): void {
         const tool = this.app.editor.tool,
             name = tool.name,

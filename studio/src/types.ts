@@ -72,7 +72,7 @@ export interface Registry {
     references: References;
 }
 
-// What the charts compare with: speed [m/s] by density [1/m2], and the density of congestion [1/m2].
+// References of the charts: speed [m/s] by density [1/m2], and the density of congestion [1/m2].
 export interface References {
     weidmann: [number, number][];
     congestion: number;
@@ -258,7 +258,7 @@ export interface Vectors {
     dx: Float32Array;
     dy: Float32Array;
 }
-// What a model shows of one person.
+// A mark that a model draws of one person.
 export interface Mark {
     what: string;
     points: [number, number][];

@@ -26,7 +26,7 @@ const CAPACITY = 40000;
 const BUDGET = 2e6; // triangles of all bodies: an ordinary GPU draws them, and their shadows, thirty times a second
 const NEAR = 12; // people nearer than this are drawn wherever one looks, for their shadows [m]
 
-// Which body at which distance from the camera [m]; each simpler than the one before.
+// Bodies by distance from the camera [m], each simpler than the one before.
 const BODIES: { until: number; shape: WalkerShape; shadow: boolean }[] = [
     { until: 16, shape: "fine", shadow: true },
     { until: 60, shape: "plain", shadow: true },
@@ -749,7 +749,7 @@ function wallGeometry(walls: number[], tall: number): THREE.BufferGeometry {
     return geometry;
 }
 
-// How far a flight goes back from its top line [m].
+// The depth of a flight of stairs behind its top line [m].
 function runOf(ring: Ring, top: ArrayLike<number>, up: [number, number]): number {
     let run = 0.5;
     for (let k = 0; k < ring.length; k += 2)

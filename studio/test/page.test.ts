@@ -133,7 +133,7 @@ test("events with missing members do not break the page", () => {
     assert.equal(scene.doors[0].open, true);
 });
 
-// What eyes without one kind of cones see (Machado, Oliveira, Fernandes 2009, severity 1, linear RGB), as CIE L*a*b*:
+// Colours as eyes without one kind of cones see them (Machado, Oliveira, Fernandes 2009, severity 1, linear RGB), as CIE L*a*b*:
 // 2.3 is a difference that can just be noticed.
 const EYES: Record<string, number[]> = {
     all: [1, 0, 0, 0, 1, 0, 0, 0, 1],

@@ -80,8 +80,8 @@ static int list_due(const th_mind_step *s) {
     return count;
 }
 
-// Has the ways at hand for the beliefs of agents on the list that may choose anew, from `begin` to the first without a
-// place; the next agent probably needs the ways of the last one.
+// Prepares the ways for the beliefs of agents on the list that may choose anew, from `begin` to the first for which there is
+// no room; the next agent probably needs the ways of the last one.
 static int prepare_ways(const th_mind_step *s, int begin, int count) {
     const uint32_t *last = NULL;
     int last_row = -1;

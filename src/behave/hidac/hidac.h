@@ -14,7 +14,7 @@
 #define TH_MIND_PARAMS(X)                                                                          \
     X(knows_all, 1, 0, 1, "-", TH_PB06, "share of people who know the whole building")             \
     X(knows_way_in, 0, 0, 1, "-", TH_PB06,                                                         \
-      "share who know the way they came by, the rest knows nothing and explores")                  \
+      "share that know the way they came by; the rest know nothing and explore")                   \
     X(trained, 0, 0, 1, "-", TH_PB06, "share of trained staff: know all and tell others")          \
     X(followers, 0, 0, 1, "-", TH_PB06,                                                            \
       "share of those without knowledge of the way that follow an agent with it")                  \

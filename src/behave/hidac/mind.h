@@ -27,8 +27,8 @@ typedef struct th_belief {
 // People who came together and walk at this moment. A member that knows the way leads, else the first to appear.
 typedef struct th_company {
     uint32_t leader; // its id, and TH_MIND_UNSURE where it does not know the way; UINT32_MAX: none
-    uint32_t
-        unsure; // 1: not all know the way, so distances to the leader's aim count, not ways left
+    // 1: not all know the way, so distances to the leader's aim count, not ways left.
+    uint32_t unsure;
     uint32_t aim, room, entered; // the leader's
     th_vec2 goal;                // where it walks to
     float farthest;              // of them from there [m]
@@ -82,8 +82,9 @@ bool th_mind_fields_are_sound(const th_world *world, int model, int group, const
 
 // A memory slot for a new agent. Not for several threads at once.
 int th_mind_take_slot(th_world *world, th_mind *mind);
-// Has the ways of a row (-1: of all) for a set of shut doors at hand, for all callers of th_mind_known_ways, in the
-// place of those that were not asked for the longest. False: all there are have been asked for since, use them first. Not
+// Searches the ways of a row (-1: of all) for a set of shut doors unless they are at hand, for all callers of
+// th_mind_known_ways. They replace the ways that were not asked for the longest. False: all have been asked for since, use
+// them first. Not
 // for several threads at once. Cost: what the doors that differ from a set at hand touch.
 bool th_mind_ask(const th_world *world, th_mind *mind, const uint32_t *shut, int row,
                  uint64_t since);
@@ -104,7 +105,7 @@ TH_BOTH static inline bool th_same_words(const uint32_t *a, const uint32_t *b, i
     return true;
 }
 
-// Which of the beliefs at hand has these doors shut; -1: none.
+// Finds the belief at hand with these doors shut; -1: none.
 TH_BOTH static inline int th_mind_belief_of(const th_mind *m, const uint32_t *shut) {
     for (int b = 0; b < TH_MIND_BELIEFS; ++b)
         if (m->beliefs[b].asked > 0 && th_same_words(m->beliefs[b].shut, shut, m->door_words))

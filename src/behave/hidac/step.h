@@ -59,7 +59,7 @@ TH_BOTH static inline uint32_t *th_mind_memory_of(const th_mind_step *s, uint32_
 TH_BOTH static inline uint32_t *th_mind_rooms_seen(const th_mind_step *s, uint32_t i) {
     return th_mind_memory_of(s, i) + s->mind->door_words;
 }
-// Of a memory: how often each door had changed by what is known.
+// The part of a memory that counts how often each door had changed, as far as known.
 TH_BOTH static inline uint16_t *th_mind_changes_in(const th_mind *m, uint32_t *memory) {
     return (uint16_t *)(void *)(memory + m->door_words + m->room_words);
 }
@@ -88,7 +88,7 @@ TH_BOTH static inline bool th_mind_thinks(const th_mind_step *s, uint32_t i) {
 TH_BOTH static inline bool th_mind_knows(uint32_t nature) {
     return (nature & (TH_MIND_KNOWS_ALL | TH_MIND_TRAINED | TH_MIND_TOLD)) != 0;
 }
-// Has it a way left of which it knows the length?
+// Does it know how long the rest of its way is?
 TH_BOTH static inline bool th_mind_knows_way(uint32_t nature) {
     return th_mind_knows(nature) || (nature & TH_MIND_KNOWS_WAY_IN) != 0;
 }
@@ -167,7 +167,7 @@ TH_BOTH static inline bool th_mind_is_due(const th_mind_step *s, uint32_t i) {
            (a->phase[i] == TH_PHASE_WALKING && th_mind_is_lost(s, i));
 }
 
-// Of the agents whose turn it is: those that also look at neighbours and think; and those that hear their news.
+// Among the agents whose turn it is, does this one look at neighbours and think, or hear their news?
 TH_BOTH static inline bool th_mind_minds_others(const th_mind_step *s, uint32_t i) {
     return th_mind_thinks(s, i) || th_mind_is_lost(s, i) || th_mind_leaders_of(s, i) >= 0;
 }

@@ -145,7 +145,7 @@ TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int lev
 
 #define TH_SIGHT_CROWD 2.0f // [m] around a sight's nearest point people are counted
 
-// How dense people stand before a sight [1/m2].
+// The density of people before a sight [1/m2].
 TH_BOTH static inline float th_sight_density(const th_world *world, uint32_t i, int level,
                                              th_vec2 at) {
     const th_level_grid *grid = &world->index.grids[level];

@@ -175,7 +175,7 @@ TH_FORMULA float th_densesense_prefactor(const th_densesense_params *p, float re
     return 1.0f / (2.50662827f * sigma);
 }
 
-// How far |d'| counts when every agent does [m]: to where the Gaussian is cut, within density_range of the person.
+// Reach of |d'| where every agent counts [m]: to the cut of the Gaussian, within density_range of the person.
 TH_FORMULA float th_densesense_reach(const th_densesense_params *p) {
     return th_max(th_min(TH_DENSESENSE_CUT * p->sigma_agent, p->density_range - p->look_ahead),
                   0.1f);
@@ -571,7 +571,7 @@ TH_FORMULA float th_densesense_arc_angle(float spacing, int n) {
     return spacing * (float)(n & 1 ? -(n + 1) / 2 : n / 2);
 }
 
-// How far the goal of eq. 9 is, as the crow flies [m]: the own goal, else the nearest of the leg's on this level. It
+// Straight distance to the goal of eq. 9 [m]: the own goal, else the nearest of the leg's on this level. It
 // lies in the planned direction; around a corner that is the plan's, and far enough off that the distance hardly
 // matters.
 TH_FORMULA float th_densesense_goal_distance(const th_densesense_walker *who) {
@@ -715,8 +715,7 @@ TH_FORMULA bool th_densesense_filters(const th_world *world, int i) {
            world->groups[agents->group[i]].filter == TH_FILTER_DENSESENSE;
 }
 
-// Makes `who`, which knows its group already, person i with the planned velocity. False: it does not want to go
-// anywhere.
+// Fills in `who`, whose group is set, for person i with the planned velocity. False: the person does not want to go anywhere.
 TH_FORMULA bool th_densesense_take_walker(const th_world *world, const th_walls *walls,
                                           th_densesense_walker *who, int i, th_vec2 planned) {
     const th_agents *agents = &world->agents;

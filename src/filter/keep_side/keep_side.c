@@ -289,7 +289,7 @@ static bool sees(const builder *b, th_vec2 from, th_vec2 to) {
     return th_walls_first_crossing(&b->walls, b->field->level, from, to, NULL) < 0;
 }
 
-// Which cells people can be in, and between which they can walk.
+// Finds the cells in which people can be, and the neighbours between which they can walk.
 static void find_open(const builder *b) {
     const th_strip_field *f = b->field;
     int count = f->columns * f->rows;

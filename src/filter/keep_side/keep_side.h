@@ -36,8 +36,8 @@ typedef struct th_keep_side_params {
 typedef struct th_strip_cell {
     th_vec2 direction; // unit, (0, 0) where no agent can be
     float hold;        // 0: the planner leads, 1: the field does
-    uint32_t
-        joined; // nothing stands between it and the next ones along, across and both, so one may interpolate
+    // Nothing stands between it and the next ones along, across and both, so one may interpolate.
+    uint32_t joined;
 } th_strip_cell;
 
 // Cells of a strip lie row by row along its line, the first row at its right edge.
@@ -158,8 +158,8 @@ typedef struct th_strip_choice {
     th_strip_place place;
 } th_strip_choice;
 
-// Of strips that lie over each other the one along which an agent walks. An agent that is beside a strip is on it only
-// if nothing stands between.
+// Chooses, of strips that lie over each other, the one along which an agent walks. An agent beside a strip is on it only if
+// nothing stands between.
 TH_FORMULA th_strip_choice th_strip_choose(const th_strip_fields *fields, const th_walls *walls,
                                            int level, th_vec2 p, th_vec2 heading, float blend) {
     th_strip_choice best = {-1, 0.0f, 0.0f, {0.0f, 0.0f, 0.0f, {1.0f, 0.0f}}};
@@ -187,7 +187,7 @@ TH_FORMULA th_strip_choice th_strip_choose(const th_strip_fields *fields, const 
 // leave [s].
 enum { TH_KEEP_SIDE_HELD, TH_KEEP_SIDE_LEAVING };
 
-// Which sense an agent walks in, of a strip that may hold it; -1: none, the planner leads. An agent that wants to leave
+// The sense in which an agent walks along a strip that may hold it; -1: none, the planner leads. An agent that wants to leave
 // is held for the patience and then released until it walks along a strip again.
 TH_FORMULA int th_keep_side_sense(const th_keep_side_params *params, const th_strip_choice *choice,
                                   float dt, uint32_t *held, float *leaving) {

@@ -46,7 +46,7 @@ TH_FORMULA th_vec2 th_collision_free_speed_push(const th_collision_free_speed_pa
     return s > TH_COINCIDENT ? th_scale(-weight / s, to) : th_v(0.0f, 0.0f);
 }
 
-// How far `self` looks [m]: where e^-10 of the repulsion is left, and at least as far as an agent may slow it down.
+// The range of sight of `self` [m]: where e^-10 of the repulsion is left, and at least as far as an agent may slow it down.
 TH_BOTH static inline float th_collision_free_speed_range(const th_world *world, uint32_t self) {
     const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
     float l = world->agents.radius[self] + world->max_radius;

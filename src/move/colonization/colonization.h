@@ -109,7 +109,7 @@ TH_FORMULA th_vec2 th_marker_at(const th_markers *markers, const th_marker_run *
       "1: the planner's velocity is the step, markers only serve agents that it moves nowhere")
 
 #define TH_COLONIZATION_PRESETS(X)                                                              \
-    X(cheng2013, "the thesis' pipeline: the planner leads, markers free whom it moves nowhere", \
+    X(cheng2013, "the thesis' pipeline: the planner leads, markers free people it cannot move", \
       {"planner_leads", 1}, {"distance", 0})
 
 typedef struct th_colonization_params {
@@ -292,7 +292,7 @@ TH_BOTH static inline void th_cell_add_agent(const th_colonist *c, th_cell *cell
     th_cell_add(cell, to, distance, 0.5f * (gap - keep));
 }
 
-// How near walls the body comes [m].
+// Adds the walls that the body may come near in a step [m].
 TH_BOTH static inline void th_cell_add_walls(const th_colonist *c, th_cell *cell, float step) {
     int found[TH_CELL_WALLS];
     float radius = c->world->agents.radius[c->i];
@@ -364,7 +364,7 @@ TH_FORMULA th_vec2 th_tap(int k) {
     return th_v(x[k], y[k]);
 }
 
-// How far the disc reaches into cells of others after `step`, by its taps; *centre: its centre lies in one.
+// Depth to which the disc reaches into cells of others after `step`, by its taps; *centre: its centre lies in one.
 TH_BOTH static inline th_vec2 th_tap_penetration(const th_colonist *c, th_vec2 step, int *foreign,
                                                  bool *centre) {
     th_vec2 middle = th_add(c->p, step), sum = th_v(0.0f, 0.0f);

@@ -51,7 +51,7 @@ typedef struct th_helbing_molnar_params {
 // bound is met 1 % of a step away from them [-].
 #define TH_HELBING_MOLNAR_STEEPEST 5.0f
 
-// How far from an agent repulsion is felt, when no agent's step is longer than s [m]: the far end of
+// Distance from an agent within which its repulsion acts, when no agent's step is longer than s [m]: the far end of
 // the ellipse with foci s apart and semi-minor axis b.
 TH_FORMULA float th_helbing_molnar_range(const th_helbing_molnar_params *p, float s) {
     float b = TH_HELBING_MOLNAR_REACH * p->repulsion_distance;
@@ -140,7 +140,7 @@ TH_FORMULA th_vec2 th_helbing_molnar_push_of(const th_looking_person *i,
     return th_v(weight * f.x, weight * f.y);
 }
 
-// Those at i's very place push as hard as touching people that stand, each pair in opposite directions.
+// Adds the push of agents at i's very place: as hard as that of touching people that stand, in opposite directions for a pair.
 TH_BOTH static inline th_vec2 th_helbing_molnar_coincident_push(const th_agents *a,
                                                                 const th_looking_person *i,
                                                                 uint32_t self, const uint32_t *list,

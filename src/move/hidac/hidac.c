@@ -119,7 +119,7 @@ static th_mood mood(const th_world *world, int model, uint32_t i) {
     return state == TH_HIDAC_WAITS || state == TH_HIDAC_STOPS ? TH_MOOD_WAITS : TH_MOOD_CALM;
 }
 
-// Which of the switches is neither on nor off? NULL: none.
+// Finds a switch that is neither on nor off; NULL: none.
 static const float *odd_switch(const th_hidac_params *p) {
     const float *switches[] = {&p->adapts,   &p->line_of_sight, &p->oncoming_first,
                                &p->stopping, &p->waiting,       &p->falling};

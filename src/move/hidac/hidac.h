@@ -137,7 +137,8 @@ TH_FORMULA th_vec2 th_hidac_lean(th_vec2 wanted, th_vec2 goes, th_vec2 toward) {
     return th_scale(0.5f * th_max(th_dot(th_sub(wanted, goes), toward), 0.0f), toward);
 }
 
-// How much of its push an agent passes on across a gap [m]: all where bodies touch or nearly do, less where arms have to reach.
+// The share of its push that an agent passes on across a gap [m]: all where bodies touch or nearly do, less where arms have to
+// reach.
 // In a crowd that presses gaps are of one to three centimetres, more with a short step than with a long one, so a slope that
 // began at contact would make falls depend on the step.
 TH_FORMULA float th_hidac_reaches(float gap) {
@@ -221,16 +222,16 @@ TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall)
 }
 
 // Does an agent lean into a wall at -away and turn along it against its wish, or lean there, held up, although it wants
-// off the wall? Walls (5) turn people along the last direction; beside an agent that leans the other way both would
-// stand so for good.
+// off the wall? Walls (5) turn agents along their last direction, so that two agents leaning opposite ways would stand there
+// for ever.
 TH_FORMULA bool th_hidac_leans_astray(const th_hidac_view *i, th_vec2 away, float distance) {
     if (!(-th_dot(i->heading, away) > 0.7f * distance)) return false;
     if (i->held_up && th_dot(i->wish, away) > 0.0f) return true;
     return th_det(i->heading, away) * th_det(i->wish, away) < 0.0f;
 }
 
-// At the line of an exit that is closed to it no agent turns outward while its wish leads inward. Walls (5) are not seen there,
-// and two agents that met at the line would each turn past the other over it for good.
+// Keeps an agent at the line of an exit that is closed to it from turning outward while its wish leads inward. Walls (5) are
+// not seen there, and two agents that met at the line would turn past each other over it for ever.
 TH_BOTH static inline void th_hidac_leave_exits(const th_world *world, th_hidac_view *i) {
     th_vec2 outward;
     for (int g = th_next_foreign_exit(world, i->self, 0, i->p, &outward); g >= 0;
@@ -240,8 +241,8 @@ TH_BOTH static inline void th_hidac_leave_exits(const th_world *world, th_hidac_
 }
 
 // (11): walls and obstacles that the body touches; both are edges here, and the nearest point of an edge gives the same
-// vectors. Past oncoming people one turns along the walls: where two agents that meet at a wall kept their directions,
-// each would turn past the other into the wall for good.
+// vectors. Agents pass oncoming ones along the walls: if two agents that meet at a wall kept their directions, each would turn
+// into the wall for ever.
 TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_view *i) {
     enum { POINTS = 16 };
     const float slack = 0.05f; // [m]
@@ -264,8 +265,7 @@ TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_
     }
     bool corner = th_length2(i->along_walls) <= 0.01f;
     i->along_walls = corner ? i->wish : th_unit(i->along_walls);
-    // Nor does any agent keep walking straight into a wall or a corner, or, when it wants to turn back, into the end of
-    // a corridor.
+    // Keeps agents from walking straight into a wall or a corner or, when they turn back, into the end of a corridor.
     if (corner || astray || (blocked && th_dot(i->heading, i->wish) < -0.7f))
         i->heading = i->along_walls = i->wish;
 }
@@ -284,8 +284,7 @@ TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_vi
         bool towards = th_det(wall->direction, i->heading) > 0.0f;
         if (!faces || !towards || !th_hidac_wall_ahead(i, wall)) continue;
         th_vec2 t = th_hidac_tangent(i->heading, th_perp_left(wall->direction));
-        // An agent that is held up is not turned along walls against its wish: beside three of them it would be for
-        // good.
+        // A held-up agent is not turned along walls against its wish: among three walls it would turn for ever.
         bool back = i->held_up && th_dot(t, i->wish) < -0.7f;
         i->avoid_walls = th_add(i->avoid_walls, back ? th_scale(-1.0f, t) : t);
     }
@@ -416,8 +415,8 @@ TH_FORMULA float th_hidac_lambda(const th_hidac_view *i) {
     return th_length2(i->push_walls) > 0.0f ? i->params->wall_priority : 1.0f;
 }
 
-// alpha of (3). As printed any displacement holds an agent up. Graded, one against the own way does, by how large it
-// is; people in panic do not stop or wait, and are held up by all.
+// alpha of (3). As printed, any displacement holds an agent up. Graded, only one against its direction does, in proportion to
+// its size; agents in panic do not stop or wait, and every displacement holds them up.
 TH_FORMULA float th_hidac_alpha(const th_hidac_view *i, th_vec2 direction, th_vec2 r) {
     if (i->params->yields <= 0.0f) return th_length(r) > i->params->dead_band ? 0.0f : 1.0f;
     float against = i->panics ? th_length(r) : -th_dot(direction, r);
@@ -531,7 +530,7 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
     th_hidac_keep(world, &i, direction, v, pushed);
 }
 
-// How fast the agent goes, averaged over fall_time. After every agent's step, since neighbours read it there.
+// Notes the agent's velocity, averaged over fall_time. Runs after every agent's step, since neighbours read the value there.
 TH_BOTH static inline void th_hidac_note_velocity(th_world *world, uint32_t self) {
     float share = th_hidac_share(th_hidac_params_of(world, self), world->dt);
     float *x = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_GOES_X)[self];

@@ -130,8 +130,8 @@ typedef struct th_hidac_view {
     float cos_side; // of the angle within which an agent comes straight on
     float clear;    // no wall is nearer [m]
     bool panics;
-    bool
-        held_up; // in panic, when no timer frees it, and does not get on, though it may press into a wall
+    // In panic, when no timer frees it, and does not get on, though it may press into a wall.
+    bool held_up;
     // sums
     th_vec2 avoid_people, avoid_walls; // of (1)
     th_vec2 push_people, push_walls;   // of (10)
@@ -149,13 +149,14 @@ typedef struct th_hidac_view {
 TH_FORMULA float th_hidac_longest(const th_hidac_view *i) {
     return th_max(i->params->rectangle_loose, i->rectangle);
 }
-// How far ahead agents that go the same way count as oncoming ones do over its whole length; may be negative.
+// The distance ahead within which agents with the same direction count; oncoming ones count over the whole length. May be
+// negative.
 TH_FORMULA float th_hidac_near(const th_hidac_view *i) { return i->rectangle - 1.5f; }
 // Is a place so far ahead and to the side in a rectangle? Without a branch, for loops over lanes.
 TH_FORMULA int th_hidac_within(float along, float side, float length, float half_width2) {
     return (along > 0.0f) & (along <= length) & (side * side <= half_width2);
 }
-// How far its corners are.
+// Distance of its corners.
 TH_FORMULA float th_hidac_corner(float length, float half_width) {
     return sqrtf(length * length + half_width * half_width);
 }
@@ -257,8 +258,8 @@ typedef struct th_hidac_sieve {
     float length, loose, rectangle, half_width2; // of the rectangle
     float touch2, near2, disc2;                  // squares of distances
     float clear2;                                // no wall hides nearer agents
-    float
-        oncoming; // an agent that goes less than this along the heading counts over the whole rectangle
+    // An agent that goes less than this along the heading counts over the whole rectangle.
+    float oncoming;
 } th_hidac_sieve;
 
 static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_hidac_view *i,

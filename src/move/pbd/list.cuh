@@ -41,8 +41,8 @@ struct pbd_memory {
         LISTED = 12, // entries that there are for one of them on average
     };
     pbd_state *step;
-    walk
-        *now; // where the sub-step begins, after stabilisation, and the displacement of every agent
+    // Where the sub-step begins, after stabilisation, and the displacement of every agent.
+    walk *now;
     walk *next; // what a stabilisation or an iteration writes, to take its place
     uint16_t *lists;
     uint32_t *used; // entries of each crowd
@@ -312,7 +312,7 @@ TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const p
     look_around(world, s, reach + step->moved, beginning<alike>{memory.now, a->radius}, &note);
     return keep_list(world, memory, i, note);
 }
-// Of agents that need the general kernels.
+// Makes the lists of agents that need the general kernels.
 TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step,
                                    const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;

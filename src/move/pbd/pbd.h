@@ -52,7 +52,7 @@
     X(side_bias, 0.01, -1, 1, "-", "throng: an exact head-on pair would never turn",              \
       "share of the relative speed by which a pair is thought to pass on the right")              \
     X(sidestep, 0.5, 0, 2, "-",                                                                   \
-      "throng: more than static_friction, or two who touch head-on stick",                        \
+      "throng: more than static_friction, or two that touch head-on stick",                       \
       "a stopped agent leans to a side, drawn every second, by up to this share of its speed")    \
     X(ease, 1, 0, 1, "-", "throng: agents that never stop pressing lock narrow doors",            \
       "a stopped agent walks slower, by up to this share of its speed, drawn every second")       \
@@ -267,7 +267,7 @@ TH_FORMULA th_pbd_correction th_pbd_wall(th_vec2 p, th_vec2 a, th_vec2 direction
     return c;
 }
 
-// How much of a sum of `count` corrections is taken: omega / n.
+// The share of a sum of `count` corrections that is applied: omega / n.
 TH_FORMULA float th_pbd_average(float averaging, float count) {
     return count > 0.0f ? th_divide(averaging, count) : 0.0f;
 }
@@ -277,8 +277,8 @@ TH_FORMULA float th_pbd_average(float averaging, float count) {
 // own people in agents.drive (move/substep.h).
 
 enum {
-    TH_PBD_NEIGHBOURS =
-        64, // kept of a person, a whole number of TH_LANES; an agent that has more sees less far
+    // Kept of a person, a whole number of TH_LANES; an agent that has more sees less far.
+    TH_PBD_NEIGHBOURS = 64,
     TH_PBD_WALLS = 8 // wall edges kept of a person, the nearest; a thin wall has two
 };
 

@@ -42,7 +42,7 @@ TH_FORMULA uint32_t append_lanes(uint32_t lanes, uint32_t first, uint32_t *list,
     return count;
 }
 
-// Those within the seeker's limit; counts all, writes as many as fit.
+// Collects agents within the seeker's limit; counts all, writes as many as fit.
 TH_FORMULA void collect(const th_world *world, const th_pbd_seeker *s, float reach,
                         th_pbd_felt *felt) {
     const th_agents *a = &world->agents;

@@ -188,8 +188,8 @@ TH_FORMULA th_pbd_seeker th_pbd_seeker_of(const th_world *world, const th_subste
     return s;
 }
 
-// In a throng one sees less far; at the end of the heap only the first of the coincident are left. False: that is
-// near enough.
+// In a dense crowd an agent sees less far; in the extreme only the first of the coincident agents remain. False: that is near
+// enough.
 TH_FORMULA bool th_pbd_look_less_far(const th_pbd_felt *felt, th_pbd_seeker *s, float *limit) {
     if (!th_pbd_too_many(felt) || !(*limit > 1e-3f)) return false;
     *limit *= 0.8f;

@@ -46,7 +46,7 @@ TH_FORMULA void notice_all(looker *l, const uint32_t *list, int count) {
     for (int k = 0; k < count; ++k) notice(l, list[k]);
 }
 
-// Those of a portion between two distances that may not allow `enough`.
+// Selects the agents of a portion between two distances that may not allow `enough`.
 TH_FORMULA int sieve(const looker *l, th_portion portion, float from2, float range2, float enough,
                      uint32_t *list) {
     const th_agents *a = &l->world->agents;
@@ -199,8 +199,8 @@ static void body(const float *values, th_body_rules *rules) {
     rules->stiffness = p->stiffness;
     rules->stiffening = p->stiffening;
     rules->friction = p->friction;
-    // Of 360 lone walkers at odd places and angles 360 pass with this; with half of it 71 of 72, with a quarter two
-    // thirds: the directions that they try are too coarse to thread themselves in, it seems.
+    // All of 360 lone walkers from odd places and angles pass with this value, 71 of 72 with half of it, two thirds with a.
+    // quarter: the directions that they try seem too coarse for it.
     rules->gap_clearance = 0.02f;
 }
 

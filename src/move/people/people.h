@@ -62,7 +62,8 @@
       "share of the time gaps that is left to those who have closed up")                           \
     X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have closed up")        \
     X(push, 0.7, 0, 1, "-", TH_PEOPLE_CHOICE,                                                      \
-      "share of the preferred speed with which who has waited presses on against oncoming people") \
+      "share of the preferred speed at which people that have waited press on against oncoming "   \
+      "ones")                                                                                      \
     X(lean, 0.01, 0, 1, "-", TH_PEOPLE_CHOICE,                                                     \
       "share of the preferred speed with which people that have closed up press on those ahead")   \
     X(stiffness, 2745, 0, 1e6, "N/m", TH_CHEST, "force of two bodies over the way they overlap")   \
@@ -76,7 +77,7 @@ typedef struct th_people_params {
 
 enum { TH_PEOPLE_WAITED, TH_PEOPLE_CLOSENESS, TH_PEOPLE_UNSTEADY, TH_PEOPLE_FIELDS };
 enum { TH_PEOPLE_WAYS = 13 };
-// Those nearer than this are looked at first [m]: in a crowd they leave so little that few of the others can matter.
+// Neighbours nearer than this are looked at first [m]: in a crowd they leave so little that few of the others can matter.
 #define TH_PEOPLE_CLOSE 1.2f
 #define TH_PEOPLE_FREE 1e3f // [m/s] no agent is in the way
 
@@ -262,7 +263,7 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
     return view;
 }
 
-// Which way every agent walks, before any agent looks: unit, or 0.
+// Notes the direction in which the agent walks, before any agent looks: unit, or 0.
 TH_FORMULA void th_people_head(th_agents *a, uint32_t i) {
     th_vec2 way = th_v(0, 0);
     if (a->phase[i] == TH_PHASE_WALKING) way = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));

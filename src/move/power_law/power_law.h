@@ -98,7 +98,7 @@ TH_FORMULA int th_power_law_meets(const th_power_law_walker *i, float x, float y
            (((b < 0.0f) & (d > 0.0f)) | (apart2 <= TH_COINCIDENT * TH_COINCIDENT));
 }
 
-// Those of a portion that may push `self`, which is left out.
+// Selects the agents of a portion that may push `self`, which is left out.
 TH_FORMULA int th_power_law_sieve(const th_world *world, const th_power_law_walker *i,
                                   uint32_t self, th_portion portion, uint32_t *list) {
     const th_agents *a = &world->agents;

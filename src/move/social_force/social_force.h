@@ -57,7 +57,7 @@ typedef struct th_social_force_params {
 // arise when an agent is placed on top of another.
 #define TH_SOCIAL_FORCE_CAP 20000.0f
 
-// Surface to surface distance beyond which nothing is felt [m].
+// Distance between surfaces beyond which there is no force [m].
 TH_FORMULA float th_social_force_reach(const th_social_force_params *p) {
     return th_min(TH_SOCIAL_FORCE_REACH * p->repulsion_distance, TH_SOCIAL_FORCE_LONGEST_GAP);
 }
@@ -160,7 +160,7 @@ TH_FORMULA void th_social_force_add(th_social_force_sum *sum, th_social_force_su
     sum->drag_yy += f.drag_yy;
 }
 
-// Those at i's very place push in a direction drawn from both ids, opposite for the two.
+// Adds the push of agents at i's very place, in a direction drawn from both ids, opposite for the two.
 TH_BOTH static inline void th_social_force_push_coincident(const th_agents *a,
                                                            const th_pressed_person *i,
                                                            uint32_t self, const uint32_t *list,

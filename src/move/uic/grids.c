@@ -21,8 +21,7 @@ enum {
 };
 static const double INDEX_CELLS_MOST = 4e8; // fits an int
 // On a device an open plane's grid has 0.5 cells a person in crowds of up to 6700, and of larger ones this many and
-// 0.2 a person (three times what 4 people/m2 need): a cell takes 270 bytes there, and a person shall not take more
-// than 200 in all.
+// 0.2 a person (three times what 4 people/m2 need): a cell takes 270 bytes there, and the budget is 200 bytes a person.
 static const double DEVICE_CELLS = 2e3;
 static const float INDEX_CELL =
     1.0f; // [m] about what the index's own cells are, for other models' sake
@@ -560,8 +559,8 @@ static void give_area(th_uic *uic, const th_uic_level *level, const th_uic_place
 
 // ---- passages that the grid does not know
 // A cell may be wider than a passage: then an agent may see no anchor, or walk from one cell into another over a face
-// that no straight line passes. The flow would hold people there for good. It does not hold them in such cells: they
-// walk as they like and the pair step keeps them apart (hold, th_uic_velocity_at).
+// that no straight line passes. The flow would hold people there for ever, so it does not act in such cells: they walk as they
+// prefer, and the pair step keeps them apart (hold, th_uic_velocity_at).
 
 // Does a face between two cells, neighbours along the axis, let a body through?
 static bool face_passes(const th_uic *uic, const th_uic_level *level, int cell, int axis) {
@@ -663,8 +662,8 @@ static void open_level(th_uic *uic, const th_uic_level *level) {
     memset(uic->quarters + 4 * (size_t)level->first, 0, 4 * (size_t)cells);
 }
 
-// How far from where an agent stood when the step began a wall can matter to the pair step: the pair distance
-// and the way of the step, walked by a quick agent that is carried along.
+// The distance from an agent's place at the beginning of the step within which walls matter to the pair step: the pair
+// distance, and the way in a step of a quick agent that is carried along.
 static float furthest_pair(const th_world *world) {
     float most = 0.0f;
     for (int g = 0; g < th_uic_of(world)->group_count; ++g) {

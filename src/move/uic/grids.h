@@ -1,5 +1,5 @@
-// Which cell an agent belongs to, where a cell was before its grid moved, and what moving bodies cover: for one
-// person or one cell, on the CPU and on a device.
+// For one agent or one cell, on the CPU and on a device: the cell that an agent belongs to, the place of a cell before its
+// grid moved, and the ground that moving bodies cover.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_GRIDS_H
 #define TH_MOVE_UIC_GRIDS_H
@@ -33,7 +33,7 @@ TH_BOTH static inline bool th_uic_sees(const th_world *world, const th_walls *wa
            !(flags & TH_UIC_NEAR_GATE && th_uic_gate_between(th_uic_of(world), l, p, centre));
 }
 
-// Which cell an agent at p in cell (i, j) belongs to: the one it stands in unless a wall or a gate hides its centre.
+// The cell that an agent at p in cell (i, j) belongs to: the one it stands in unless a wall or a gate hides its centre.
 // Returns 3 dy + dx + TH_UIC_OWN_CELL, or TH_UIC_NO_CELL.
 TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, unsigned flags, int i,
                                             int j, th_vec2 p) {

@@ -39,8 +39,8 @@ typedef struct th_lcp_result {
     int iterations;  // of conjugate gradients
     int outer;       // rounds: times the set of jammed cells was chosen anew
     double residual; // max over active cells of |min(A_cc p_c, z_c)| [m^-2]
-    bool
-        converged; // residual <= tolerance; false: stopped at the limit of iterations, p is the best found
+    // Residual <= tolerance; false: stopped at the limit of iterations, p is the best found.
+    bool converged;
     int64_t visits; // cells visited, all passes together: what it cost
 } th_lcp_result;
 

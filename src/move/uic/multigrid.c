@@ -238,7 +238,7 @@ static double pass_down(const void *context, int from, int to) {
     return 0;
 }
 
-// To the red ones; the black ones follow from these.
+// Passes values up to the red cells; the black ones follow from these.
 static double pass_up(const void *context, int from, int to) {
     const pair *of = context;
     const th_lcp_level *fine = of->fine;

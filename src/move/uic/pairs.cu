@@ -82,7 +82,7 @@ struct pair_seeker {
         float scale = th_uic_push_scale(d2, apart, step->give[j]);
         lanes.add(lane % TH_UIC_LANES_OF_PAIRS, scale * dx, scale * dy);
     }
-    // Which of `count` people from `first` on are near enough to meet, up to 32, a bit for each. They are read
+    // Tests which of `count` people from `first` on are near enough to meet, up to 32, a bit for each. They are read
     // AT_ONCE, so that the memory is waited for once; what is read too much is an agent beyond the run, or the room
     // that every array has at its end.
     TH_ON_GPU uint32_t near(const float *xs, const float *ys, uint32_t first,
@@ -115,7 +115,7 @@ struct pair_seeker {
         if (count < 32) bits &= (1u << count) - 1;
         return i - first < 32 ? bits & ~(1u << (i - first)) : bits;
     }
-    // Those of first .. last: first every agent is measured, then the few near ones are met. A warp does the second
+    // Looks at agents first .. last: measures every agent, then meets the few near ones. A warp does the second
     // for as many as one of its threads has; met as they are found, an agent would be met nearly every time.
     TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last,
                            uint32_t lane_of_0) {
@@ -208,7 +208,7 @@ struct pair_pass {
         world->agents.pair_flags[i] |= LOOKS_CLOSER;
         found[CLOSER_ONES] = 1;
     }
-    // Those in the open; an agent that is near a wall or a link, or at the very place of another, is deferred.
+    // Handles agents in the open; one near a wall or a link, or at the very place of another, is deferred.
     TH_ON_GPU void in_the_open(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
@@ -272,8 +272,8 @@ static void run_pass(th_world *host, pair_pass pass) {
 
 // ---- tidying
 
-// Agents that are tight after the last full pass, in agents.listed: only they look from then on, and few of them are
-// threads side by side where every agent has a thread.
+// Lists agents that are tight after the last full pass in agents.listed: only they look from then on. With a thread for every
+// agent few threads of a warp would have work.
 static void list_tight(th_world *host) {
     th_world *world = host->device_world->world;
     list_those(
@@ -283,7 +283,7 @@ static void list_tight(th_world *host) {
         });
 }
 
-// All tidying passes in one kernel: most often there is no agent to look, and then it is over at once.
+// All tidying passes in one kernel: usually no agent has to look, and it ends at once.
 struct tidying {
     th_world *world;
     pair_pass first;

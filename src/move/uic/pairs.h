@@ -25,7 +25,7 @@ enum {
 };
 
 // An arrived agent makes room for a walking one: of what the pair lacks, the walking one takes this share and the
-// arrived one the rest. Otherwise people that still have to pass never do.
+// arrived one the rest. Otherwise agents that still have to pass would wait for ever.
 #define TH_UIC_PAST_ARRIVED 0.25f
 #define TH_UIC_COINCIDENT2 1e-12f // [m2] closer than a micrometre there is no direction
 // An agent nearer to another than this many d_min is looked at again in the tidying passes, which aim at this
@@ -58,7 +58,7 @@ typedef struct th_uic_push {
 
 // ---- the plan of a step
 
-// How many passes there are and after which of them people walk on.
+// The number of passes, and after which of them people walk on.
 typedef struct th_uic_pass_plan {
     int passes, pieces;
 } th_uic_pass_plan;
@@ -225,7 +225,7 @@ th_uic_push_one_by_one(const th_world *world, const th_uic_pair_step *step, cons
     return sum;
 }
 
-// How far p surely is from every wall, up to `range`.
+// A lower bound on the distance of p from every wall, up to `range`.
 TH_BOTH static inline float th_uic_clear_of_walls(const th_walls *walls, int level, th_vec2 p,
                                                   float range) {
     int wall;
@@ -299,11 +299,12 @@ TH_BOTH static inline th_vec2 th_uic_stop_at_walls(const th_world *world, const 
     return q;
 }
 
-// An agent that is this near to the line of an exit that it wants, in radii, is not pushed back from it.
+// Within this distance of the line of its own exit, in radii, an agent is not pushed back from it.
 #define TH_UIC_AT_EXIT 3.0f
 
-// Takes from a push, p to q, what leads away from the exit at whose line the agent is. Agents that are pressed onto a line
-// that they do not want to cross stand along it like a wall, and kept those in that want out, and all behind them.
+// Removes from a push, p to q, the part that leads away from the exit line at which the agent stands. Agents pressed onto a
+// line that they do not want to cross stand along it like a wall, which held back those that wanted to leave, and all behind
+// them.
 TH_FORMULA th_vec2 th_uic_keep_at_exit(const th_world *world, uint32_t i, th_vec2 p, th_vec2 q) {
     const th_scene *scene = world->scene;
     const th_vec2 from = th_position(&world->agents, i); // it may be beyond the line already
@@ -345,15 +346,15 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
     bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
     th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
     if (by_wall) to = th_uic_keep_at_exit(world, i, p, to);
-    // Nor further in the whole step than it may be pushed: what it cannot take, the others take in the next pass. Cut
-    // only at the end of the step, slow people were run over by those behind them.
+    // Limits the push over the whole step, too: what the agent cannot take, the others take in the next pass. With the limit.
+    // at the end of the step only, slow people were run over by those behind them.
     th_vec2 from = th_position(a, i);
     to = th_add(from, th_limit(th_sub(to, from), world->dt * th_uic_fastest(a->speed[i])));
     float way2 = by_wall ? th_max(th_length2(th_sub(to, p)), th_length2(th_sub(from, p))) : 0.0f;
     if (by_wall && sqrtf(way2) + a->radius[i] >= result.clear)
         to = th_uic_stop_at_walls(world, walls, i, from, to);
-    // Left to the contact stage alone, people pressed onto an exit that they do not want would come to stand in the
-    // others on its line: the pair step pushes them over it, the contact stage back.
+    // The contact stage alone would leave people pressed onto an exit that they do not want inside the others on its line: the.
+    // pair step pushes them over it, the contact stage back.
     bool held = by_wall && th_stop_at_foreign_exits(world, walls, i, a->level[i], from, &to);
     flags[i] = (pushed ? TH_UIC_LOOKS | TH_UIC_PUSHED : flags[i] & TH_UIC_PUSHED) |
                (held ? TH_UIC_PUSHED : 0) | (result.tight ? TH_UIC_IS_TIGHT : 0) |

@@ -231,8 +231,8 @@ struct pressure_solver : pressure_levels {
             return slack < NEVER ? th_lcp_gap(weighted, z) : 0;
         });
     }
-    // Which cells are jammed, by a projected sweep: red cells as `residual_of` found them, then black ones. Minus the
-    // gradient in the red ones of the set. Returns how many are in it that were not before, or the other way round.
+    // Finds the jammed cells by a projected sweep: red cells as `residual_of` found them, then black ones. Writes minus the
+    // gradient into the red cells of the set. Returns how many cells entered or left it.
     template <class Team> TH_ON_GPU double choose_set(Team &team) const {
         const pressure_level &v = level[0];
         return team.sum(both(v), [&](int k) -> double {

@@ -154,7 +154,7 @@ struct pressure_problem {
 
 // ---- building the levels, on the host
 
-// Which levels every block does for itself: `most` values fit into its shared memory.
+// Chooses the levels that every block does for itself: `most` values fit into its shared memory.
 inline void choose_block_levels(pressure_problem *s, int most) {
     s->in_block = s->used;
     s->shared_count = 0;

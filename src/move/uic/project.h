@@ -42,15 +42,15 @@ TH_BOTH static inline float th_uic_heading(float wish, const th_uic_face *face) 
     return face->speed > 1e-9f ? wish / face->speed : 0.0f;
 }
 
-// How far an exit is open for people with this heading: in full from 30 degrees off the line on, for people differ.
+// How far an exit is open for agents with this heading: fully from 30 degrees off the line, since headings differ.
 TH_BOTH static inline float th_uic_exit_open(float heading) {
     return th_clamp(2.0f * heading, 0.0f, 1.0f);
 }
 
 // Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. An agent that crosses
 // the line is gone: that share of the face does not lead into the next cell. The splat gives such a face half the
-// packing, for there is no agent beyond; the cell's own counts. For people that do not head out the line is a wall:
-// open to all, it would draw agents pressed in its neighbourhood onto it, and there they pile up.
+// packing, for there is no agent beyond; the cell's own counts. For agents that do not head out the line is a wall: open to
+// all, it would draw agents under pressure nearby onto it, where they would pile up.
 TH_BOTH static inline void th_uic_add_exit(const th_uic *uic, int c, float share, float outward,
                                            float towards, float packing, double flow_scale,
                                            double coupling_scale, double *b, double *ground) {
@@ -65,10 +65,10 @@ TH_BOTH static inline float th_uic_inner_share(float open, float gate) {
     return th_max(open - gate, 0.0f);
 }
 
-// A cell that walls leave less room than for so many people, and than this share of it, holds few. One person more or
-// less fills and empties it, and its pressure, which came and went, shook the crowd before a slanting passage at 4 to 6
-// m/s2. The less room, the stiffer it is coupled with the cells beside it, until they share one pressure. Just as stiff for
-// all of them, people in the rooms of `building` were pressed closer than with the cube.
+// Walls leave a small cell room for fewer people than this, and less than this share of its area. One person more or less
+// fills or empties it, and its pressure, which came and went, shook the crowd before a slanting passage at 4 to 6 m/s2. The
+// less room it has, the more stiffly it is coupled with the cells beside it, until they share one pressure. With the same
+// stiffness for all small cells, people in the rooms of `building` were pressed closer together than with the cube.
 #define TH_UIC_FEW 13.0f
 #define TH_UIC_FEW_SHARE 0.9f
 #define TH_UIC_STIFFEST 20.0f
@@ -195,7 +195,7 @@ TH_BOTH static inline void th_uic_correct_links(const th_world *world, int l,
     }
 }
 
-// Flow over a face of which a share is an exit: for people that do not head the way it goes, that share is a wall.
+// Flow over a face of which a share is an exit: for people that do not head that way, the share is a wall.
 TH_BOTH static inline float th_uic_flow_at_exit(float flow, float exit, float heading) {
     float open = th_uic_exit_open(flow < 0.0f ? -heading : heading);
     return flow * (1.0f - exit * (1.0f - open));

@@ -262,9 +262,9 @@ TH_FORMULA float th_uic_sample(const float *lattice, int near, int far_x, int fa
     return low + wy * (high - low);
 }
 
-// How much of the common flow holds an agent at p, 0 to 1. At an exit people part, some out, some past it: the nearer
-// the line, the less. The line itself and not a face of the grid: people stood before it for good where it runs through
-// a cell.
+// The share of the common flow that an agent at p follows, 0 to 1. At an exit the crowd divides, some leave and some pass by,
+// so the share falls towards the line. Measured from the line itself and not from a face of the grid: agents stood for ever
+// before exits whose line runs through a cell.
 TH_FORMULA float th_uic_hold_at_exits(const th_uic *uic, int l, float inverse_h, th_vec2 p) {
     float nearest2 = 1e30f;
     for (int g = 0; g < uic->gate_count; ++g) {
@@ -276,9 +276,9 @@ TH_FORMULA float th_uic_hold_at_exits(const th_uic *uic, int l, float inverse_h,
     return th_min(2.0f * sqrtf(nearest2) * inverse_h, 1.0f);
 }
 
-// An agent nearer than a body to an exit line that it wants goes straight over it. Plans spread people along a line,
-// and one that walks along it and one that comes would push each other back for good. Plans also keep off the ends of a
-// line: in a corner of two exits two that walked past it, each pressed onto the line of the other, stood for good.
+// An agent nearer than a body to the line of its own exit goes straight over it. Plans spread agents along a line, so an agent
+// that walks along it and one that arrives would push each other back for ever. Plans also avoid the ends of a line: in a
+// corner between two exits, two agents each pressed onto the other's line stood for ever.
 TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th_vec2 p,
                                     th_vec2 preferred) {
     const th_scene *scene = world->scene;
@@ -300,8 +300,8 @@ TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th
     return preferred;
 }
 
-// An agent that touches the end of a wall and wants straight into it, as plans lead that hug it, goes around it on the
-// side of his wish, which the flow may have turned to the other.
+// Leads an agent that touches the end of a wall and heads straight into it, as plans do that hug walls, around the end on the
+// side of its wish, although the flow may turn it to the other side.
 TH_FORMULA th_vec2 th_uic_around_wall_end(const th_walls *walls, int level, th_vec2 p, float radius,
                                           th_vec2 preferred, th_vec2 v) {
     const float touch = 0.01f, straight = 0.97f; // [m]; cosine
@@ -323,11 +323,11 @@ TH_FORMULA void th_uic_add_wishes(const th_uic_face *face, th_vec2 *wish, float 
     *speed += face->speed;
 }
 
-// 1 for an agent that stands because the wishes around oppose each other, 0 for one that walks or where they agree. Eq.
-// 3 gives every agent in a packed crowd the common flow, and the pair step keeps people apart: two crowds that want
-// through each other, or around the same corner, would stand for good. Around: in the eight cells beside it too, as
-// behind the front of a knot all of a cell want the same way. `walked`: the velocity of the last step, which the pair
-// step may have taken, while the flow still presses.
+// 1 for an agent that stands because the preferred velocities around it oppose each other, 0 for one that walks or where they
+// agree. Eq. 3 gives every agent in a packed crowd the common flow, and the pair step keeps agents apart: two crowds that
+// cross, or turn around the same corner, would stand for ever. The eight cells around count too, because behind the front of a
+// knot all agents of a cell want the same way. `walked`: the velocity of the last step, which the pair step may have removed
+// while the flow still presses.
 TH_FORMULA float th_uic_opposed(const th_uic *uic, const th_staggered *grid, int first, int i,
                                 int j, th_vec2 walked) {
     const int nx = grid->nx, c = first + j * nx + i;

@@ -63,11 +63,11 @@ typedef struct th_uic_params {
     TH_UIC_PARAMS(TH_PARAM_MEMBER)
 } th_uic_params;
 
-// Below this share of the speed limit a flow stands: renormalised, the noise of a standing crowd would
-// become walking.
+// A flow below this share of the speed limit counts as standing: renormalised, the noise of a standing crowd would become
+// walking.
 #define TH_UIC_FLOOR 1e-3f
-// No flow is made faster than this many times what it was. Opposed wishes leave a small mean that changes its sign from
-// step to step; at full walking speed it shook the people of an alley (41 m/s2, now 0.2 to 1.3).
+// Renormalising makes a flow faster by this factor at most. Opposed preferred velocities leave a small mean that changes its
+// sign from step to step; at full walking speed it shook the people of an alley (41 m/s2, now 0.2 to 1.3).
 #define TH_UIC_RENORM_MOST 4.0f
 // Share of the mean speed below which an agent gives way where wishes oppose, the more the slower it is. With 0.3 a crowd
 // that had come loose was held again at once: streams in a corridor of 2 m took 189 s (now 131) at 1.9 m/s2 (1.0).
@@ -138,8 +138,8 @@ TH_FORMULA th_vec2 th_uic_keep_side(th_vec2 v, const th_uic_wishes *mean, float 
 // One level as of the last step. All arrays nx * ny, cell (i, j) at j nx + i; NULL before the first step.
 typedef struct th_uic_view {
     th_staggered grid;
-    const float
-        *people; // of this model, spread over the nearest cells; their sum is the number of people
+    // Of this model, spread over the nearest cells; their sum is the number of people.
+    const float *people;
     const float *packing;   // share of the cell that people (all models) take up, 1: packed [1]
     const float *capacity;  // share that can be taken up: free ground, weighted as people are [1]
     const float *free_area; // exact share of the cell that is ground [1]
@@ -181,16 +181,16 @@ enum {
     TH_UIC_FOLD_X = 1,  // a wall closes the face beside it: nothing is given to the cell behind
     TH_UIC_FOLD_Y = 2,  // the same above or below
     TH_UIC_FOLD_XY = 4, // the cell across the corner is behind walls
-    TH_UIC_WALL =
-        8, // a wall runs through, or a gate through the cell: an agent that stands here may
-           // belong to another cell
+    // A wall runs through, or a gate through the cell: an agent that stands here may.
+    TH_UIC_WALL = 8,
+    // belong to another cell
     TH_UIC_NEAR_WALL = 16, // a wall is near enough to stand between two people of the pair step
     TH_UIC_NEAR_GATE = 64, // an exit or a link is in the cell or in one beside it
     TH_UIC_LOOK_CLOSER = TH_UIC_NEAR_WALL | TH_UIC_NEAR_GATE
 };
 
-// Of the nine numbers 3 dy + dx + 4: the cell an agent stands in; and one more for an agent that sees no centre at all,
-// in a passage too narrow for the grid. They are not counted and walk as they like; the pair step keeps them apart.
+// The cell an agent stands in among the nine numbers 3 dy + dx + 4, and one more number for agents that see no centre at all,
+// in a passage too narrow for the grid. These are not counted and walk as they prefer; the pair step keeps them apart.
 enum { TH_UIC_OWN_CELL = 4, TH_UIC_NO_CELL = 9 };
 
 typedef struct th_uic_level {

@@ -102,7 +102,7 @@ TH_ON_GPU inline void wake(const potential_solver &s, int k, int tile, uint32_t 
     s.lists[round & 1][add(&s.words->count[round % 3], 1u)] = (uint32_t)item;
 }
 
-// Of the tile beside one, where there is one; which face of this one leads there: right, up, left, down.
+// The number of the tile beside one across a face (right, up, left, down), where there is one.
 TH_ON_GPU inline int tile_beside(const potential_tile &tile, int face) {
     const int across = tiles_across(tile.nx);
     const bool there = face == 0   ? tile.column + TILE_X < tile.nx
@@ -567,7 +567,7 @@ static bool continuum_fetch(th_world *host) {
 
 // ---- a step
 
-// Which agent wants which potential, and whether any is to be solved.
+// Notes which potentials agents want, and whether any is to be solved.
 static void find_due(th_world *host, continuum_device *d) {
     const th_continuum *c = d->c;
     potential_words *words = d->solver.words;

@@ -71,7 +71,7 @@ TH_FORMULA th_splat th_cone_of(float s, float t) {
     return splat;
 }
 
-// How much an agent at (s, t) of a cell counts at its corners: min^exponent. The nearest node gets 2^-exponent at
+// The shares of an agent at (s, t) of a cell at its corners: min^exponent. The nearest node gets 2^-exponent at
 // least, every other one 2^-exponent at most.
 TH_FORMULA th_splat th_splat_of(float s, float t, float exponent) {
     float least[4] = {th_min(1.0f - s, 1.0f - t), th_min(s, 1.0f - t), th_min(1.0f - s, t),

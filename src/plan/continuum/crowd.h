@@ -112,7 +112,7 @@ TH_BOTH static inline float th_face_slope(const th_continuum *c, int node, int t
     return (c->height[to] - c->height[node]) * c->nodes.inverse_spacing;
 }
 
-// Of the way from `node` to its neighbour `to` through face f.
+// Makes speed and cost of the way from `node` to its neighbour `to` through face f.
 TH_BOTH static inline float th_face_make(const th_continuum *c, const th_continuum_params *p,
                                          int node, int to, int f, float slope, float *speed) {
     float flow = f == 0   ? c->flow_x[to]
@@ -139,7 +139,7 @@ TH_BOTH static inline void th_node_make_faces(const th_continuum *c, const th_co
     }
 }
 
-// Those that lead to another level, after those of all nodes.
+// Makes the faces that lead to another level, after those of all nodes.
 TH_BOTH static inline void th_portal_make_faces(const th_continuum *c, const th_continuum_params *p,
                                                 const th_faces *faces, int i) {
     const th_portal *portal = &c->graph.portals[i];

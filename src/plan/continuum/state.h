@@ -79,7 +79,7 @@ extern "C" {
 
 // Graph and goals for the walls as they are; true: they were others before.
 bool th_continuum_take_note_of_walls(th_continuum *c, const th_world *world);
-// Which groups share faces, and which legs a potential.
+// Finds the groups that share faces and the legs that share a potential.
 void th_continuum_find_shared(th_continuum *c, const th_world *world);
 // Steps between two solutions.
 uint64_t th_continuum_every(const th_world *world);
@@ -88,7 +88,7 @@ void th_continuum_solve(th_continuum *c, const th_world *world);
 
 // ---- crowd.c
 
-// Of all groups together.
+// The settings of all groups together.
 th_splat_settings th_splat_settings_of(const th_world *world);
 // Density, mean velocity and discomfort of every node from the people; then speed and cost of every face for the
 // parameters of a group. The splat needs nodes, graph and the grids of `c` only, and serves other planners too.

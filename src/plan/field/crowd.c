@@ -23,8 +23,8 @@ typedef struct th_field_plan_params {
 } th_field_plan_params;
 
 static const float INTERVAL = 1.0f; // [s] how often people look; as the arc of DenseSense
-// How far around themselves people count, as the deviation of a Gaussian: the crowd ahead is to be seen, not
-// single people. With 0.5 m two agents abreast in a door of 1 m each avoid the middle, and get stuck. [m]
+// The width over which people count, as the deviation of a Gaussian: planners shall see the crowd ahead, not single people.
+// With 0.5 m two agents abreast in a door of 1 m each avoid the middle, and get stuck. [m]
 static const float SPREAD = 1.0f;
 enum { PASSES_MOST = 100 };       // of spreading; lattices finer than 0.17 m spread people less far
 static const float STEPS = 16.0f; // of density per person/m2: a byte reaches to 15.9

@@ -336,7 +336,7 @@ TH_BOTH static inline bool th_field_near_walls(const th_nodes *nodes, const th_w
            walls->body_count > 0;
 }
 
-// Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.
+// The direction in which to walk from p. Cost: four nodes in the open; some sight lines beside walls.
 TH_BOTH static inline th_way th_field_way(const th_graph *graph, const th_walls *walls,
                                           const float *distance, int level, th_vec2 p) {
     const th_nodes *nodes = graph->nodes;

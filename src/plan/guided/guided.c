@@ -204,7 +204,7 @@ static void take_note_of_walls(th_guided *s, const th_world *world) {
         th_graph_update(&s->next, &sized);
         for (int k = 0; k < s->field_count; ++k) {
             th_guided_leg *f = &s->fields[k];
-            // Those that count the crowd are solved again anyway, and a snapshot cannot tell which were touched.
+            // Fields that count the crowd are solved again anyway, and a snapshot cannot tell which were touched.
             if (f->size == size && f->solved &&
                 (f->every > 0 || f->rooms != goals_with_room(world, &sized, f->target) ||
                  is_touched(f, &s->graphs[size], &s->next)))

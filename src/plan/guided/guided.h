@@ -54,7 +54,7 @@ typedef struct th_stroke {
     int to;         // goal whose people it is for; -1: all
 } th_stroke;
 
-// How much of a stroke is felt at a distance from it: all on the line, nothing from the radius on, smooth at both.
+// The weight of a stroke at a distance from it: 1 on the line, 0 from the radius on, smooth at both.
 TH_FORMULA float th_stroke_weight(float distance2, float radius) {
     float left = 1.0f - distance2 / (radius * radius);
     return left > 0.0f ? left * left : 0.0f;
@@ -192,7 +192,8 @@ TH_BOTH static inline bool th_guided_open_direction(const th_field_ask *ask,
              th_field_runs_into_wall(ask, *direction));
 }
 
-// Which way to walk from p; `distance` is the cost-to-go. Cost: four nodes in the open; some sight lines beside walls.
+// The direction in which to walk from p; `distance` is the cost-to-go. Cost: four nodes in the open; some sight lines beside
+// walls.
 TH_BOTH static inline th_way th_guided_way(const th_graph *graph, const th_walls *walls,
                                            const th_guided_field *field, int level, th_vec2 p) {
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
@@ -219,7 +220,7 @@ typedef struct
     bool wanted, solved;
     uint32_t version; // counts what `values` were
     th_guided_field values;
-    // Of one that counts the crowd, and so is solved again and again: how often, and what is drawn, spread once.
+    // Only of a field that counts the crowd, and so is solved repeatedly: the interval, and the strokes, spread once.
     uint64_t every; // steps; 0: the crowd is not counted
     bool spread;
     th_vec2 *guidance;
@@ -236,8 +237,8 @@ typedef struct th_guided {
     th_guided_leg *fields;
     int field_count, worker_count;
     th_guided_work workers[TH_GUIDED_WORKERS];
-    th_continuum
-        crowd; // nodes, graph and grids only; without grids where no agent counts the crowd
+    // Nodes, graph and grids only; without grids where no agent counts the crowd.
+    th_continuum crowd;
     uint64_t solutions, settled;
     uint32_t changes; // of graphs and of which legs share a field
 } th_guided;

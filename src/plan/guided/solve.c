@@ -152,7 +152,7 @@ static th_vec2 turned_back(th_vec2 v, int k, int turn) {
                 v.x * (float)th_direction_y[k] + v.y * (float)th_direction_y[side]);
 }
 
-// Of a spacing from `node` to its neighbour `to` in direction k.
+// The cost of a spacing from `node` to its neighbour `to` in direction k.
 static float cost_of(const th_guided_problem *p, const th_guided_work *work, int node, int k,
                      int to) {
     const th_nodes *nodes = p->graph->nodes;

@@ -3,11 +3,11 @@
 #include "core/parallel.h"
 #include "plan/quickest/state.h"
 
-// How far around themselves agents count, as a deviation: the crowd ahead is to be seen, not single agents, and a lane of two
-// still differs from the lane beside it. [m]
+// The width over which agents count, as a deviation: planners shall see the crowd ahead and not single agents, and a lane of
+// two still differs from the lane beside it. [m]
 static const float SPREAD = 0.7f;
-// The weight of the previous count: without it an agent that stops behind another counts itself now there, now here, and
-// turns to and fro with every count for ever. [-]
+// The weight of the previous count: without it an agent that stops behind another is counted here and there in turn, and turns
+// to and fro with every count. [-]
 static const float MEMORY = 0.5f;
 
 // ---- spreading: implicit diffusion along rows, then columns. What flows out of one node flows into the next, and nothing
@@ -113,7 +113,7 @@ static float flow_along(const th_quickest *s, int node, int f) {
                     : -s->flow_y[node];
 }
 
-// Of the way from `node` to its neighbour `to` through face f, in metres of free ground.
+// The cost of the way from `node` to its neighbour `to` through face f, in metres of free ground.
 static float face_cost(const th_quickest *s, int node, int to, int f) {
     float density = 0.5f * (s->density[node] + s->density[to]);
     float flow = 0.5f * (flow_along(s, node, f) + flow_along(s, to, f));
@@ -164,7 +164,7 @@ void th_quickest_make_faces(th_quickest *s, const th_world *world) {
 // It is spread as counts are; only where the crowd walks down the field, so that lanes of two directions stay apart, and
 // the more the denser it is, so that agents alone walk the shortest way.
 
-// How far, as a deviation: most corridors are narrower than twice this, and halls are wider. [m]
+// The width over which streams spread, as a deviation: most corridors are narrower than twice this, and halls are wider. [m]
 static const float FILL = 2.0f;
 // Over the free speed, the flow of a stream that is filled as far as its density asks for: half. [-]
 static const float FULL_STREAM = 0.5f;
@@ -179,7 +179,7 @@ static float slope_at(const float *values, uint8_t links, int node, int axis, in
     return up && down ? 0.5f * (high - low) : high - low;
 }
 
-// How much the crowd at a node is a stream down the field. [-]
+// The degree to which the crowd at a node is a stream down the field. [-]
 static float stream_at(const th_quickest *s, const th_quick_field *f, const float *values, int node,
                        int nx) {
     if (s->drag[node] < 0.01f || !is_reached(values[node])) return 0.0f;

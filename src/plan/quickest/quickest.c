@@ -257,8 +257,8 @@ void th_quickest_take_crowd(th_quickest *s, const th_world *world) {
     ++s->changes;
 }
 
-// Enough nodes to finish all fields within a quarter of the interval, unless that is too much for a step: the sooner a field is
-// in use, the less has the crowd that it knows changed.
+// Enough nodes to finish all fields within a quarter of the interval, unless that is too much for a step: the sooner a field
+// is in use, the less the crowd has changed since it was counted.
 static uint64_t share_of_step(const th_quickest *s, const th_world *world) {
     int wanted = 0;
     for (int k = 0; k < s->field_count; ++k) wanted += s->fields[k].wanted;

@@ -47,7 +47,7 @@ TH_FORMULA float th_crowd_pace(float drag, float along) {
     return th_max(1.0f - drag * (1.0f - th_clamp(along, -1.0f, 1.0f)), TH_QUICKEST_LEAST);
 }
 
-// How many people a metre of an exit lets out in a second, in bottleneck experiments (Seyfried et al. 2009). [1/(m s)]
+// Flow of people through an exit per metre of its width, in bottleneck experiments (Seyfried et al. 2009). [1/(m s)]
 #define TH_QUICKEST_FLOW 1.9f
 
 // Time [s] to leave by an exit that is `time` away behind `ahead` agents: they leave while the agent walks.

@@ -9,8 +9,8 @@
 #include "plan/quickest/quickest.h"
 
 enum {
-    TH_QUICKEST_LANES =
-        4, // fields that are solved at the same time, whatever the number of threads
+    // Fields that are solved at the same time, whatever the number of threads.
+    TH_QUICKEST_LANES = 4,
     TH_QUICKEST_BINS = 1024 // of a queue: seconds of travel time
 };
 
@@ -257,7 +257,7 @@ TH_BOTH static inline bool th_quick_is_goal_of(const th_target *target, int goal
     return false;
 }
 
-// Was the agent told where all goals of its legs are? Each one alike in all runs of a seed, whenever it is asked.
+// Was the agent told where all goals of its legs are? The answer is the same in all runs of a seed, whenever it is asked.
 TH_BOTH static inline bool th_quick_knows_all(const th_world *world, int i, float share) {
     if (share >= 1.0f) return true;
     th_random4 drawn = th_philox(world->seed, TH_STREAM_KNOWS, world->agents.id[i], 0);
@@ -458,7 +458,7 @@ void th_quickest_advance(th_quickest *s, const th_world *world);
 
 // ---- crowd.c
 
-// How the links spread what is counted. After the graphs have changed.
+// Factorises the spreading of counts over the links. Called after the graphs have changed.
 void th_quickest_factor(th_quickest *s, const th_world *world);
 // Sums to densities and flows, spread over the nodes around, and the cost of every face.
 void th_quickest_spread(th_quickest *s, const th_world *world);

@@ -532,7 +532,7 @@ static int pave(th_placing *placing, const th_regions *regions, int lattice_node
     return first;
 }
 
-// Which nodes are connected already, by sight to near neighbours.
+// Joins the sets of nodes that see near neighbours.
 static void connect_by_sight(th_placing *placing, int *set) {
     th_roadmap *roadmap = placing->roadmap;
     for (int i = 0; i < roadmap->count; ++i) set[i] = i;
