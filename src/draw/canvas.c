@@ -297,6 +297,14 @@ th_colour th_colour_heat(double share) {
     return between(stops, 8, share);
 }
 
+th_colour th_colour_difference(double share) {
+    static const th_colour stops[7] = {
+        {0.02, 0.19, 0.42}, {0.13, 0.45, 0.70}, {0.55, 0.76, 0.88}, {0.95, 0.95, 0.95},
+        {0.96, 0.69, 0.56}, {0.80, 0.28, 0.25}, {0.45, 0.02, 0.12},
+    };
+    return between(stops, 7, 0.5 + 0.5 * share);
+}
+
 // Okabe and Ito 2008, "Color universal design", without black (walls) and yellow (too faint on white).
 th_colour th_colour_group(int group) {
     static const th_colour palette[8] = {

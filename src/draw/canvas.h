@@ -66,6 +66,8 @@ th_colour th_colour_scale(double share);
 th_colour th_colour_scale_reversed(double share);
 // Pale yellow (0) over orange and red to dark violet (1), for amounts that begin at nothing.
 th_colour th_colour_heat(double share);
+// Blue (-1) over pale grey (0) to red (1), for differences.
+th_colour th_colour_difference(double share);
 // Distinct colours for groups, safe for the colour-blind; repeats after eight.
 th_colour th_colour_group(int group);
 // 1, 2 or 5 times a power of ten, nearest below or at `length`.

@@ -138,6 +138,8 @@ double th_figure_class_map(const th_canvas *canvas, const th_figure_data *data, 
 
 // ---- the parts of the page in their order, page.c and page_results.c
 
+// Everything before the answer of a page that is not of a run; `kind` is "sweep", ...
+void th_page_head(th_text *page, const char *title, const char *kind);
 // The answer in one sentence or two, with its interval. page_results.c
 void th_page_answer(th_text *page, const th_figure_data *data);
 // The settings: groups, and values that differ from the defaults. page.c

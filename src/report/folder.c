@@ -109,6 +109,14 @@ static const char *const own_files[] = {
     "evacuation.csv",
     "counters.csv",
     "areas.csv",
+    "quantities.csv",
+    "quantities.json",
+    "queues.csv",
+    "convergence.csv",
+    "maps.csv",
+    "compare.csv",
+    "compare.json",
+    "report.pdf",
     "people.csv",
     "runs.csv",
     "report.html",
@@ -150,6 +158,7 @@ static th_result clear_own(const th_folder *folder, th_error *error) {
     for (int i = 0; i < th_figure_count; ++i)
         remove_own(folder, "figures", th_figures[i].name, ".png");
     remove_own(folder, "figures", "sweep_", ".png");
+    remove_own(folder, "figures", "compare_", ".png");
     remove_own(folder, "checkpoints", "checkpoint-", ".bin");
     remove_own(folder, "checkpoints", "checkpoint-", ".bin.part"); // left by a kill
     return TH_OK;

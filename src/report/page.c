@@ -467,28 +467,31 @@ void th_page_reproduce(th_text *page, const th_figure_data *data) {
 
 // ---- report.html: one file with everything in it
 
-static void add_head(th_text *page, const th_figure_data *data) {
-    const char *name = data->scene->name;
-    const char *title = name && *name ? name : "scene without a name";
+void th_page_head(th_text *page, const char *title, const char *kind) {
     th_text_put(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                       "<title>");
     th_text_escaped(page, title);
-    th_text_put(page, " \xe2\x80\x93 crowd simulation report</title>\n<style>");
+    th_text_add(page, " \xe2\x80\x93 crowd simulation %s</title>\n<style>", kind);
     th_text_put(page, th_page_style);
-    th_text_put(
-        page,
-        "</style></head>\n<body>\n<header><p class=\"note\">Crowd simulation report, throng ");
+    th_text_add(page,
+                "</style></head>\n<body>\n<header><p class=\"note\">Crowd simulation %s, throng ",
+                kind);
     th_text_escaped(page, th_version());
     th_text_put(page, "</p><h1>");
     th_text_escaped(page, title);
-    th_text_put(page, "</h1>");
+    th_text_put(page, "</h1></header>\n");
+}
+
+static void add_head(th_text *page, const th_figure_data *data) {
+    const char *name = data->scene->name;
+    const char *title = name && *name ? name : "scene without a name";
+    th_page_head(page, title, "report");
     if (data->scene->description && *data->scene->description) {
         th_text_put(page, "<p>");
         th_text_escaped(page, data->scene->description);
         th_text_put(page, "</p>");
     }
-    th_text_put(page, "</header>\n");
 }
 
 static th_result add_findings(th_text *page, const th_figure_data *data, th_error *error) {

@@ -371,21 +371,6 @@ th_result th_report_sweep_table(const th_sweep_report *report, th_error *error) 
 
 // ---- report.html
 
-static void add_head(th_text *page, const th_sweep_report *report) {
-    th_text_put(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                      "<title>");
-    th_text_escaped(page, report->scene_name);
-    th_text_put(page, " \xe2\x80\x93 sweep</title>\n<style>");
-    th_text_put(page, th_page_style);
-    th_text_put(page, "</style></head>\n<body>\n<header><p class=\"note\">Crowd simulation sweep, "
-                      "throng ");
-    th_text_escaped(page, th_version());
-    th_text_put(page, "</p><h1>");
-    th_text_escaped(page, report->scene_name);
-    th_text_put(page, "</h1></header>\n");
-}
-
 static void add_values(th_text *page, const th_sweep_report *report, const th_sweep_point *point) {
     for (int i = 0; i < report->path_count; ++i) {
         th_text_put(page, i > 0 ? ", <code>" : "<code>");
@@ -555,7 +540,7 @@ th_result th_report_sweep_page(const th_sweep_report *report, th_error *error) {
     th_text page = {0};
     snprintf(figures, sizeof figures, "%s/figures", report->folder);
     mkdir(figures, 0777); // a failure here repeats when the first figure is written
-    add_head(&page, report);
+    th_page_head(&page, report->scene_name, "sweep");
     add_answer(&page, report);
     th_text_put(&page, "<section><h2>Results</h2>\n");
     th_result result = add_figures(&page, report, error);

@@ -227,6 +227,39 @@ static th_result write_areas(const th_report_def *def, th_error *error) {
     return th_table_close(&table, error);
 }
 
+// Cells that people came to, of all runs together.
+static th_result write_maps(const th_report_def *def, th_error *error) {
+    const th_ensemble *ensemble = def->ensemble;
+    double samples = (double)ensemble->use_samples, runs = ensemble->map_runs;
+    th_table_file table;
+    th_table_open(&table, def->folder, "maps.csv");
+    TH_TABLE_HEADER(&table, "level", "x_m", "y_m", "cell_m", "mean_density_per_m2",
+                    "highest_density_per_m2", "seconds_above_4_per_m2", "person_seconds",
+                    "mean_speed_m_per_s");
+    for (int m = 0; m < ensemble->map_count; ++m) {
+        const th_map *map = &ensemble->maps[m];
+        for (int c = 0; c < map->nx * map->ny; ++c) {
+            if (!(map->density_max[c] > 0.0f)) continue;
+            double x = (double)map->min_x + (c % map->nx + 0.5) * (double)map->cell;
+            double y = (double)map->min_y + (c / map->nx + 0.5) * (double)map->cell;
+            th_table_count(&table, (uint64_t)map->level);
+            th_table_number(&table, def->scene->origin.x + x);
+            th_table_number(&table, def->scene->origin.y + y);
+            th_table_float(&table, map->cell);
+            const double numbers[] = {
+                samples > 0 ? (map->density_sum[c] - map->density_late[c]) / samples : 0.0,
+                (double)map->density_max[c], map->dense_time[c] / runs,
+                map->person_count[c] * ensemble->interval / runs};
+            for (int k = 0; k < 4; ++k) th_table_number(&table, numbers[k]);
+            th_table_number(&table, map->walker_count[c] > 0
+                                        ? map->speed_sum[c] / map->walker_count[c]
+                                        : (double)NAN);
+            th_table_end_row(&table);
+        }
+    }
+    return th_table_close(&table, error);
+}
+
 static th_result write_people(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;
     th_table_file table;
@@ -300,8 +333,8 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
 
 th_result th_report_tables(const th_report_def *def, th_error *error) {
     th_result (*const writers[])(const th_report_def *, th_error *) = {
-        write_runs,  th_report_summary, write_evacuation,    write_counters,
-        write_areas, write_people,      th_report_quantities};
+        write_runs,  th_report_summary, write_evacuation,     write_counters,
+        write_areas, write_people,      th_report_quantities, write_maps};
     if (!def->ensemble->first)
         return th_fail(error, TH_BAD_ARGUMENT, "", "there is no run to write tables of");
     th_result result = TH_OK;
