@@ -384,7 +384,7 @@ double th_figure_convergence_draw(const th_canvas *canvas, const th_figure_data 
         return y;
     }
     double *runs = memory, *mean = runs + c.count, *low = mean + c.count, *high = low + c.count,
-           *p95 = high + c.count, least = INFINITY, most = 0;
+           *p95 = high + c.count, least = HUGE_VAL, most = 0;
     for (int k = 0; k < c.count; ++k) {
         runs[k] = c.steps[k].runs;
         mean[k] = c.steps[k].mean;
