@@ -69,7 +69,7 @@ typedef struct th_near_agent {
 
 // A standing wall whose walkable side faces the agent, nearest first.
 typedef struct th_near_wall {
-    th_vec2 nearest;                       // its point nearest to the person [m]
+    th_vec2 nearest;                       // its point nearest to the agent [m]
     float distance;                        // [m]
     const th_wall *wall, *previous, *next; // previous ends where it begins
 } th_near_wall;
@@ -104,7 +104,7 @@ typedef struct th_agent {
     int level, group;
     th_phase phase;
     const float *params; // of the group, in the order of the description
-    th_value *own;       // the person's values of the model's fields, to read and write
+    th_value *own;       // the agent's values of the model's fields, to read and write
     const th_near_agent *neighbours;
     const th_near_wall *walls;
     int neighbour_count, wall_count;

@@ -75,9 +75,10 @@ TH_BOTH static inline float th_uic_inner_share(float open, float gate) {
 
 TH_FORMULA double th_uic_stiffness(const th_uic *uic, float inverse_area, int a, int b) {
     float few = th_min(TH_UIC_FEW * uic->one_person * inverse_area, TH_UIC_FEW_SHARE);
-    float short_of = few / th_max(th_min(uic->capacity[a], uic->capacity[b]), 1e-3f);
-    float stiffness = short_of * short_of * short_of;
-    return (double)th_clamp(stiffness, 1.0f, TH_UIC_STIFFEST);
+    float room = th_min(uic->capacity[a], uic->capacity[b]);
+    if (room >= few) return 1.0; // nearly everywhere
+    float short_of = few / th_max(room, 1e-3f);
+    return (double)th_min(short_of * short_of * short_of, TH_UIC_STIFFEST);
 }
 
 // A row of the problem, for a cell inside.
