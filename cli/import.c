@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct import_options {
-    const char *out, *unit, *recipe, *picture;
+    const char *out, *unit, *recipe, *picture, *area, *occupants;
     double close, turn;
     long long people;
     bool quiet;
@@ -43,6 +43,14 @@ static bool read_settings(const th_command *command, const import_options *o,
     }
     if (o->unit) settings->unit = th_unit_of(o->unit);
     settings->people = (int)o->people;
+    double *a = settings->area;
+    char more;
+    settings->has_area = o->area != NULL;
+    if (o->area && (sscanf(o->area, "%lf,%lf,%lf,%lf%c", &a[0], &a[1], &a[2], &a[3], &more) != 4 ||
+                    !(a[0] < a[2] && a[1] < a[3]))) {
+        th_complain(command, "--area %s: give two corners in metres, x0,y0,x1,y1", o->area);
+        return false;
+    }
     return read_exits(command, &o->exits, settings);
 }
 
@@ -59,13 +67,33 @@ static th_result take_recipe(const char *path, th_import_settings *settings, jso
     return th_import_recipe(settings, *kept, error);
 }
 
-static th_result make_scene(const char *path, const th_import_settings *settings, const char *out,
-                            bool quiet, th_error *error) {
+static th_result take_occupants(const char *path, json_t *scene, bool quiet, th_error *error) {
+    char told[600] = "";
+    size_t size = 0;
+    char *text = th_file_content(path, &size, error);
+    th_result result =
+        text ? th_import_people(scene, text, size, told, sizeof told, error) : error->code;
+    if (result == TH_OK && !quiet) printf("%s:\n%s", path, told);
+    json_t *recipe = json_object_get(scene, "import");
+    if (recipe) json_object_set_new(recipe, "occupants", json_string(path));
+    free(text);
+    return result;
+}
+
+static th_result make_scene(const char *path, const th_import_settings *settings,
+                            const import_options *o, th_error *error) {
+    const char *out = o->out;
+    bool quiet = o->quiet;
     th_arena arena = th_arena_of(NULL);
     const char *told = "";
     json_t *scene = th_import_file(&arena, path, settings, &told, error);
     th_result result = scene ? TH_OK : error->code;
     if (!quiet) fputs(told, stdout);
+    if (result == TH_OK && o->occupants) result = take_occupants(o->occupants, scene, quiet, error);
+    if (result != TH_OK) {
+        json_decref(scene);
+        scene = NULL;
+    }
     char *json = scene ? json_dumps(scene, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     if (scene && !json) result = th_fail(error, TH_NO_MEMORY, "", "no memory for the scene");
     if (json) result = th_file_replace(out, json, strlen(json), TH_SYNCED, error);
@@ -93,6 +121,9 @@ static int run_import(const th_command *command, int argc, char **argv) {
         {"close", TH_OPTION_REAL, &o.close, "M", "close gaps up to this (default 0.05) [m]", 0, 1},
         {"turn", TH_OPTION_REAL, &o.turn, "DEG", "turn counter-clockwise", -360, 360},
         {"people", TH_OPTION_INTEGER, &o.people, "N", "people on the ground (default 0)", 0, 1e6},
+        {"occupants", TH_OPTION_TEXT, &o.occupants, "CSV", "people: x, y, level, profile, ...", 0,
+         0},
+        {"area", TH_OPTION_TEXT, &o.area, "X0,Y0,X1,Y1", "ground of a map [m]", 0, 0},
         {"exit", TH_OPTION_LIST, &o.exits, "X0,Y0,X1,Y1", "an exit's line [m]; repeatable", 0, 0},
         {"recipe", TH_OPTION_TEXT, &o.recipe, "SCENE", "import as this scene was", 0, 0},
         {"picture", TH_OPTION_TEXT, &o.picture, "DIR", "draw the scene there", 0, 0},
@@ -119,7 +150,7 @@ static int run_import(const th_command *command, int argc, char **argv) {
         if (o.recipe && take_recipe(o.recipe, settings, &recipe, &error) != TH_OK)
             code = th_report_error(o.recipe, &error);
     }
-    if (code == TH_EXIT_OK && make_scene(path, settings, o.out, o.quiet, &error) != TH_OK)
+    if (code == TH_EXIT_OK && make_scene(path, settings, &o, &error) != TH_OK)
         code = th_report_error(path, &error);
     json_decref(recipe);
     free(settings);
@@ -134,11 +165,12 @@ const th_command th_command_import = {
     .operands = "DRAWING",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "a drawing (DXF, IFC) as a scene",
+    .summary = "a drawing, a map or another simulator's scene as a scene",
     .detail =
         "Reads an ASCII DXF: lines, polylines with bulges, arcs, circles, ellipses and blocks;\n"
         "IFC 2x3 and 4 with Node and its package web-ifc: walls cut 1.1 m above each storey,\n"
-        "doors, stairs.\n"
+        "doors, stairs; maps (.osm, .gpkg, .shp, .geojson) with GDAL's ogr2ogr; scenarios of\n"
+        "Vadere and JuPedSim; plain WKT; and scenes, to which --occupants brings people.\n"
         "Layers are taken as walls, obstacles, ground, doors, exits, people, stairs, stairs_top "
         "or\n"
         "ignored: by their usual names, or as --layer says; * stands for any text, and "
@@ -149,6 +181,8 @@ const th_command th_command_import = {
         "  throng compile scenes/door.json --out hall.dxf\n"
         "  throng import hall.dxf --out hall.json --people 100\n"
         "  throng import hall.dxf --out hall.json --layer 'WALL*=walls' --unit m --picture .\n"
-        "  throng import hall.dxf --out hall-b.json --recipe hall.json\n",
+        "  throng import hall.dxf --out hall-b.json --recipe hall.json\n"
+        "  throng import house.ifc --out house.json --occupants people.csv\n"
+        "  throng import town.osm --out town.json --area -50,-50,50,50 --people 500\n",
     .run = run_import,
 };

@@ -437,8 +437,146 @@ static void damaged_ifc_is_told(void **state) {
     }
 }
 
+// ---- maps and other simulators
+
+static imported import_file(const char *path, const th_import_settings *settings) {
+    imported in = {.arena = th_arena_of(NULL)};
+    in.scene = th_import_file(&in.arena, path, settings, &in.told, &in.error);
+    in.result = in.scene ? TH_OK : in.error.code;
+    return in;
+}
+
+// A building of 0.0006 by 0.0004 degrees at 48.15 degrees north: 44.65 x 44.48 m on WGS 84.
+static void maps_are_in_metres(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    settings.people = 30;
+    settings.has_area = true;
+    memcpy(settings.area, (double[4]){-70, -60, 70, 60}, sizeof settings.area);
+    imported in = import_file("tests/data/import/square.geojson", &settings);
+    if (in.result != TH_OK && strstr(in.error.message, "ogr2ogr, which is not here")) {
+        print_message("skipped: %s\n", in.error.message);
+        release(&in);
+        skip();
+    }
+    th_scene *scene = scene_from(&in);
+    double building = 44.646 * 44.484;
+    assert_near(area_of(scene), 140.0 * 120.0 - building, 0.001 * building);
+    assert_non_null(strstr(in.told, "north, east, south and west"));
+    assert_int_equal(json_array_size(json_object_get(in.scene, "exits")), 4);
+    size_t walls = json_array_size(
+        json_object_get(json_array_get(json_object_get(in.scene, "levels"), 0), "walls"));
+    assert_int_equal(walls, 1); // the fence, not the kerb
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 200.0);
+    assert_int_equal(th_world_statistics(world).left, 30);
+    th_world_destroy(world);
+    // The recipe keeps the origin: another map of the place falls on this one.
+    th_import_settings again = th_import_settings_default();
+    assert_int_equal(th_import_recipe(&again, in.scene, &in.error), TH_OK);
+    assert_true(again.has_origin && again.has_area);
+    assert_near(again.origin[1], 48.15, 0.001);
+    th_scene_destroy(scene);
+    release(&in);
+}
+
+static int leaves(const imported *in, double seconds) {
+    th_scene *scene = scene_from(in);
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, seconds);
+    int left = (int)th_world_statistics(world).left;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return left;
+}
+
+static void vadere_comes_in(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    imported in = import_file("tests/data/import/others.scenario", &settings);
+    th_scene *scene = scene_from(&in);
+    assert_near(area_of(scene), 20.0 * 10.0 - 6.0 - 0.5, 0.01);
+    assert_int_equal(scene->group_count, 2);
+    assert_int_equal(scene->goal_count, 2);
+    assert_near(scene->groups[0].radius.a, 0.195, 1e-9);
+    assert_int_equal(scene->groups[0].route_count, 2);
+    th_scene_destroy(scene);
+    assert_int_equal(leaves(&in, 120.0), 12 + 5);
+    release(&in);
+}
+
+static void jupedsim_comes_in(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    imported in = import_file("tests/data/import/jupedsim.json", &settings);
+    th_scene *scene = scene_from(&in);
+    assert_near(area_of(scene), 200.0 - 4.0, 0.01);
+    assert_int_equal(scene->group_count, 2);
+    assert_int_equal(scene->groups[0].route_count, 2);
+    assert_int_equal(scene->groups[0].premovement.kind, TH_DISTRIBUTION_GAMMA);
+    assert_string_equal(json_string_value(json_object_get(
+                            json_array_get(json_object_get(in.scene, "groups"), 1), "move")),
+                        "collision_free_speed");
+    assert_non_null(strstr(in.told, "limit of throughput is left out"));
+    th_scene_destroy(scene);
+    assert_int_equal(leaves(&in, 120.0), 15 + 10);
+    release(&in);
+}
+
+static void people_come_from_a_table(void **state) {
+    (void)state;
+    static const char table[] =
+        "Name;X (m);Y (m);Z (m);Profile;Exit;Max Speed (m/s);Diameter (cm)\r\n"
+        ";m;m;m;;;;\r\n"
+        "Anna;1.5;2.5;0;adult;east;1.2;\r\n"
+        "\"Bo; b.\";2.5;2.5;0.1;adult;east;1.2;\r\n"
+        "Cy;3.5;2.5;3.1;wizard;moon;0.9;\r\n";
+    char told[600];
+    th_error error = {0};
+    json_t *scene = json_pack("{s:[{s:s},{s:s,s:f}],s:[{s:s}]}", "levels", "id", "low", "id",
+                              "high", "z", 3.0, "exits", "id", "east");
+    assert_int_equal(th_import_people(scene, table, strlen(table), told, sizeof told, &error),
+                     TH_OK);
+    const json_t *groups = json_object_get(scene, "groups"), *first = json_array_get(groups, 0);
+    const json_t *second = json_array_get(groups, 1);
+    assert_int_equal(json_array_size(groups), 2);
+    assert_int_equal(json_array_size(json_object_get(first, "positions")), 2);
+    assert_string_equal(json_string_value(json_object_get(first, "profiles")), "adult");
+    assert_string_equal(json_string_value(json_object_get(first, "to")), "east");
+    assert_near(json_number_value(json_object_get(first, "speed")), 1.2, 1e-9);
+    assert_string_equal(json_string_value(json_object_get(second, "level")), "high");
+    assert_null(json_object_get(second, "profiles"));
+    assert_null(json_object_get(second, "to"));
+    assert_non_null(strstr(told, "3 people in 2 groups; 1 lines"));
+    assert_non_null(strstr(told, "unknown profiles"));
+    assert_int_equal(th_import_people(scene, "a,b\n1,2\n", 8, told, sizeof told, &error),
+                     TH_BAD_SCENE);
+    json_decref(scene);
+}
+
+static void other_files_are_told(void **state) {
+    (void)state;
+    static const char *const texts[] = {"{", "{}", "[]", "{\"scenario\":{}}",
+                                        "{\"scenario\":{\"topography\":[]}}"};
+    th_import_settings settings = th_import_settings_default();
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+        th_arena arena = th_arena_of(NULL);
+        th_error error = {0};
+        const char *told;
+        assert_null(
+            th_others_take(&arena, texts[k], strlen(texts[k]), NULL, &settings, &told, &error));
+        assert_true(error.message[0]);
+        th_arena_release(&arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_are_in_metres),
+        cmocka_unit_test(vadere_comes_in),
+        cmocka_unit_test(jupedsim_comes_in),
+        cmocka_unit_test(people_come_from_a_table),
+        cmocka_unit_test(other_files_are_told),
         cmocka_unit_test(storeys_are_joined),
         cmocka_unit_test(an_ifc_file_runs),
         cmocka_unit_test(damaged_ifc_is_told),

@@ -45,7 +45,9 @@ typedef struct th_drawing {
     double unit;            // [m] of the drawing's unit; 0: it says none
     th_drawn_level *levels; // from the lowest; none: those that the layers name, 3 m apart
     int level_count;
-    json_t *origin; // what the plan's (0, 0) is in the file, for the recipe; NULL: the same
+    bool outdoors;   // a map: what is not built on is ground
+    bool has_origin; // the plan's (0, 0) is elsewhere in the file:
+    th_point origin; // there, for the recipe
 } th_drawing;
 
 // drawing.c: a drawing is built of layers and paths, all in its arena.
@@ -93,6 +95,13 @@ th_result th_ifc_read(th_drawing *drawing, th_arena *arena, const char *path, th
 th_result th_ifc_take(th_drawing *drawing, th_arena *arena, const char *text, size_t length,
                       th_error *error);
 
+// gis.c: maps, read by ogr2ogr. `origin` of an earlier import, or NULL.
+th_result th_gis_read(th_drawing *drawing, th_arena *arena, const char *path, const double *origin,
+                      th_error *error);
+// The SQLite file that ogr2ogr writes.
+th_result th_gis_take(th_drawing *drawing, th_arena *arena, const char *database,
+                      const double *origin, th_error *error);
+
 // ---- plan.c: a drawing as a scene
 
 typedef struct th_layer_rule {
@@ -110,6 +119,10 @@ typedef struct th_import_settings {
     char names[16384]; // of layers in rules that th_import_add_rule added
     int names_length;
     int people; // to put on the ground; 0: none
+    bool has_area;
+    double area[4]; // ground of maps: x0, y0, x1, y1 [m]
+    bool has_origin;
+    double origin[2]; // of maps, from an earlier import
     double exits[64][4];
     int exit_count;
     const char *file, *name;
@@ -127,6 +140,15 @@ th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th
 // arena. NULL with an error.
 json_t *th_plan_import(const th_drawing *drawing, const th_import_settings *settings,
                        const char **told, th_error *error);
+
+// others.c: a scenario of Vadere or JuPedSim as a scene. `wkt`: the ground, from a file of its own, or NULL; `text` may be
+// NULL where `wkt` is all there is.
+json_t *th_others_take(th_arena *arena, const char *text, size_t length, const char *wkt,
+                       const th_import_settings *settings, const char **told, th_error *error);
+
+// people.c: the groups of a scene from a CSV of people, and into `told` what was made of it.
+th_result th_import_people(json_t *scene, const char *text, size_t length, char *told, size_t size,
+                           th_error *error);
 
 // import.c: a file of any kind that throng knows, by its name, as a scene; as th_plan_import, in the arena.
 json_t *th_import_file(th_arena *arena, const char *path, const th_import_settings *settings,

@@ -10,15 +10,16 @@
 #include <string.h>
 
 // The parts that layers play. X(NAME, word, usual names of layers).
-#define ROLES(X)                                                                                  \
-    X(IGNORED, "ignore", "")                                                                      \
-    X(STAIRS_TOP, "stairs_top", "stairs_top treppe_oben")                                         \
-    X(STAIRS, "stairs", "stair treppe escalier")                                                  \
-    X(EXITS, "exits", "exit ausgang sortie")                                                      \
-    X(DOORS, "doors", "door t\xC3\xBCr tuer porte")                                               \
-    X(WALLS, "walls", "wall wand w\xC3\xA4nde waende mur cloison railing barrier")                \
-    X(OBSTACLES, "obstacles", "obstacle column pillar s\xC3\xA4ule saeule st\xC3\xBCtze stuetze") \
-    X(GROUND, "ground", "ground walkable boden")                                                  \
+#define ROLES(X)                                                                                 \
+    X(IGNORED, "ignore", "")                                                                     \
+    X(STAIRS_TOP, "stairs_top", "stairs_top treppe_oben")                                        \
+    X(STAIRS, "stairs", "stair treppe escalier")                                                 \
+    X(EXITS, "exits", "exit ausgang sortie")                                                     \
+    X(DOORS, "doors", "door t\xC3\xBCr tuer porte")                                              \
+    X(WALLS, "walls", "wall wand w\xC3\xA4nde waende mur cloison railing barrier")               \
+    X(OBSTACLES, "obstacles",                                                                    \
+      "obstacle column pillar s\xC3\xA4ule saeule st\xC3\xBCtze stuetze building natural=water") \
+    X(GROUND, "ground", "ground walkable boden")                                                 \
     X(PEOPLE, "people", "people personen distribution")
 typedef enum role {
 #define X(NAME, word, usual) ROLE_##NAME,
@@ -180,6 +181,13 @@ bool th_import_add_rule(th_import_settings *settings, const char *text) {
     return add_rule(settings, layer, equals + 1);
 }
 
+static bool take_numbers(const json_t *recipe, const char *key, double *to, size_t count) {
+    const json_t *list = json_object_get(recipe, key);
+    if (json_array_size(list) != count) return false;
+    for (size_t k = 0; k < count; ++k) to[k] = json_number_value(json_array_get(list, k));
+    return true;
+}
+
 th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th_error *error) {
     const json_t *recipe = json_object_get(scene, "import");
     if (!json_is_object(recipe))
@@ -190,6 +198,8 @@ th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th
     const json_t *close = json_object_get(recipe, "close"), *turn = json_object_get(recipe, "turn");
     if (json_is_number(close)) settings->close = json_number_value(close);
     if (json_is_number(turn)) settings->turn = json_number_value(turn);
+    settings->has_origin |= take_numbers(recipe, "origin", settings->origin, 2);
+    if (!settings->has_area) settings->has_area = take_numbers(recipe, "area", settings->area, 4);
     json_t *value;
     json_object_foreach(json_object_get(recipe, "layers"), layer, value) {
         const char *word = json_string_value(value);
@@ -236,12 +246,22 @@ static const th_layer_rule *rule_of(const importer *m, const th_drawn_layer *lay
     return NULL;
 }
 
+// Maps name what covers the ground, not what it is for; kerbs and gates stop nobody.
+static role usual_role_outdoors(const char *layer) {
+    static const char *const open[] = {"kerb", "gate", "bollard", "entrance", "stile"};
+    for (size_t k = 0; k < sizeof open / sizeof *open; ++k)
+        if (contains(layer, open[k], strlen(open[k]))) return ROLE_IGNORED;
+    role found = usual_role(layer);
+    return found == ROLE_GROUND ? ROLE_IGNORED : found;
+}
+
 static void take_role(importer *m, int l) {
     const th_drawn_layer *layer = &m->drawing->layers[l];
     const th_layer_rule *rule = rule_of(m, layer);
-    m->parts[l] = (layer_part){rule            ? (role)role_named(rule->role)
-                               : layer->hidden ? ROLE_IGNORED
-                                               : usual_role(layer->name),
+    m->parts[l] = (layer_part){rule                   ? (role)role_named(rule->role)
+                               : layer->hidden        ? ROLE_IGNORED
+                               : m->drawing->outdoors ? usual_role_outdoors(layer->name)
+                                                      : usual_role(layer->name),
                                -1, -1};
     if (layer->paths == 0) m->parts[l].role = ROLE_IGNORED;
 }
@@ -874,6 +894,45 @@ static json_t *walls_of(importer *m, int level) {
     return walls;
 }
 
+static json_t *json_box(double x0, double y0, double x1, double y1) {
+    return json_pack("{s:[f,f,f,f]}", "rect", round(x0 * 1e3) / 1e3, round(y0 * 1e3) / 1e3,
+                     round(x1 * 1e3) / 1e3, round(y1 * 1e3) / 1e3);
+}
+
+// A map's ground is the --area, or else a box around what is taken of it; without exits people leave over its edges.
+static void take_open_ground(importer *m, int level, json_t *walkable) {
+    const double edge = 2.0; // [m] depth of the exits along the edges
+    const th_drawing *d = m->drawing;
+    double box[4] = {HUGE_VAL, HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int k = 0; k < d->path_count; ++k)
+        for (int i = 0; part_of(m, k).level == level && i < d->paths[k].count; ++i) {
+            th_point p = m->points[d->paths[k].first + i];
+            box[0] = fmin(box[0], p.x), box[1] = fmin(box[1], p.y);
+            box[2] = fmax(box[2], p.x), box[3] = fmax(box[3], p.y);
+        }
+    if (m->settings->has_area) memcpy(box, m->settings->area, sizeof box);
+    if (!(box[2] - box[0] > 2.0 * edge && box[3] - box[1] > 2.0 * edge)) return;
+    json_array_append_new(walkable, json_box(box[0], box[1], box[2], box[3]));
+    tell(m, "  level %s: the ground is the box from (%.1f, %.1f) to (%.1f, %.1f)\n",
+         m->levels[level], box[0], box[1], box[2], box[3]);
+    json_t *exits = json_object_get(m->scene, "exits");
+    if (json_array_size(exits) > 0) return;
+    const struct {
+        const char *id;
+        double area[4];
+    } sides[] = {{"north", {box[0], box[3] - edge, box[2], box[3]}},
+                 {"east", {box[2] - edge, box[1], box[2], box[3]}},
+                 {"south", {box[0], box[1], box[2], box[1] + edge}},
+                 {"west", {box[0], box[1], box[0] + edge, box[3]}}};
+    for (int k = 0; k < 4; ++k) {
+        const double *a = sides[k].area;
+        json_array_append_new(exits, json_pack("{s:s,s:s,s:o}", "id", sides[k].id, "level",
+                                               m->levels[level], "area",
+                                               json_box(a[0], a[1], a[2], a[3])));
+    }
+    tell(m, "  no exits: people leave over the edges, north, east, south and west\n");
+}
+
 static void take_level(importer *m, int level) {
     th_geometry geometry = {.arena = m->arena};
     if (!th_geometry_open(&geometry)) {
@@ -884,7 +943,9 @@ static void take_level(importer *m, int level) {
     json_t *walkable = json_array(), *obstacles = json_array();
     take_drawn(m, &f, ROLE_GROUND, level, obstacles, walkable);
     take_drawn(m, &f, ROLE_OBSTACLES, level, NULL, obstacles);
-    if (json_array_size(walkable) == 0 && m->result == TH_OK) {
+    if (json_array_size(walkable) == 0 && m->drawing->outdoors) {
+        take_open_ground(m, level, walkable);
+    } else if (json_array_size(walkable) == 0 && m->result == TH_OK) {
         find_rooms(m, &f, level, walkable);
         if (json_array_size(walkable) > 0)
             tell(m, "  level %s: no ground is drawn; it is what walls, doors and exits enclose\n",
@@ -1030,6 +1091,13 @@ static json_t *recipe_of(const importer *m, double unit) {
         json_pack("{s:s,s:f,s:f,s:o}", "file", m->settings->file ? m->settings->file : "", "close",
                   m->settings->close, "turn", m->settings->turn, "layers", layers);
     if (unit_name(unit)) json_object_set_new(recipe, "unit", json_string(unit_name(unit)));
+    if (m->drawing->has_origin)
+        json_object_set_new(recipe, "origin",
+                            json_pack("[f,f]", m->drawing->origin.x, m->drawing->origin.y));
+    if (m->settings->has_area) {
+        const double *a = m->settings->area;
+        json_object_set_new(recipe, "area", json_pack("[f,f,f,f]", a[0], a[1], a[2], a[3]));
+    }
     return recipe;
 }
 

@@ -302,7 +302,8 @@ static void read_recipe(th_decoder *decoder, json_t *root) {
     json_t *recipe = json_object_get(root, "import");
     if (!recipe) return;
     th_place place = th_enter_key(decoder, "import");
-    TH_CHECK_KEYS(decoder, recipe, "file", "unit", "close", "turn", "layers");
+    TH_CHECK_KEYS(decoder, recipe, "file", "unit", "close", "turn", "origin", "area", "occupants",
+                  "layers");
     th_leave(decoder, place);
 }
 
