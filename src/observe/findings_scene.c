@@ -522,7 +522,8 @@ static void find_narrow_line(const looker *l, int goal, double needed) {
     char text[240];
     if (widest < needed - 1e-3) {
         snprintf(text, sizeof text,
-                 "is %.2f m wide where it is widest; the smallest people need %.2f m: it is none.",
+                 "is %.2f m wide where it is widest; the smallest people need %.2f m: it does not "
+                 "count.",
                  widest, needed);
         add_goal(l, goal, middle_of(line), widest, needed, "Widen it.", text);
     } else if (lost > 0) {
@@ -530,8 +531,7 @@ static void find_narrow_line(const looker *l, int goal, double needed) {
         th_vec2 p = {line->a.x + t * (line->b.x - line->a.x),
                      line->a.y + t * (line->b.y - line->a.y)};
         snprintf(text, sizeof text,
-                 "reaches %.2f m past a wall, where no body fits: that part counts for none.",
-                 lost);
+                 "reaches %.2f m past a wall, where no body fits: that part does not count.", lost);
         add_goal(l, goal, p, lost, needed, "Draw it up to the wall.", text);
     }
 }
@@ -557,8 +557,8 @@ static void find_narrow_area(const looker *l, int goal, double needed) {
     if (!any || !(most < 0.9 * needed)) return; // places between those looked at
     char text[240];
     snprintf(text, sizeof text,
-             "is between walls %.2f m apart; the smallest people need %.2f m: it is none.", most,
-             needed);
+             "is between walls %.2f m apart; the smallest people need %.2f m: it does not count.",
+             most, needed);
     th_vec2 middle = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
     add_goal(l, goal, middle, most, needed, "Draw it where people can stand.", text);
 }

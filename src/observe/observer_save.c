@@ -138,7 +138,7 @@ static void pass_pressure(keeper *k, th_map *map) {
     size_t cells = (size_t)map->nx * (size_t)map->ny;
     uint64_t there = map->pressure_max != NULL;
     pass(k, &there, sizeof there);
-    expect(k, there <= 1, "of a pressure that is neither there nor not");
+    expect(k, there <= 1, "of a pressure whose flag is neither 0 nor 1");
     if (!sound(k)) return;
     if (k->mode == KEEP_READ && there) {
         size_t each = sizeof *map->pressure_sum + sizeof *map->pressure_max;

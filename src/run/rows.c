@@ -144,9 +144,10 @@ const th_run_outcome *th_rows_get(const th_row_store *store, int combination, in
 static th_result damaged(const char *path, int line, th_error *error) {
     error->line = line;
     error->column = 1;
-    return th_file_fail(error, path,
-                        "this line is none of this sweep; restore the file or begin in another "
-                        "folder");
+    return th_file_fail(
+        error, path,
+        "this line does not belong to this sweep; restore the file or begin in another "
+        "folder");
 }
 
 // Takes over all whole lines; `good` is their length.

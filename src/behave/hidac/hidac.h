@@ -29,7 +29,8 @@
     X(wait_longest, 60, 0, 3600, "s", "throng", "longest wait for companions")                     \
     X(impatience, 0.5, 0, 1, "-", TH_P07, "1: looks for another way at once, 0: never")            \
     X(patience, 10, 0, 600, "s", "throng: not printed", "time in a jam that patient people bear")  \
-    X(quicker, 0.8, 0.1, 1, "-", "throng: hysteresis", "share of the time that makes one change")  \
+    X(quicker, 0.8, 0.1, 1, "-", "throng: hysteresis",                                             \
+      "share of the time for which people change their way")                                       \
     X(change_pause, 5, 0, 600, "s", "throng: hysteresis", "no second change before")               \
     X(alarm_time, -1, -1, 1e6, "s", TH_P07, "when an alarm panics people; -1: never")              \
     X(alarm_x, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")              \

@@ -28,12 +28,12 @@
     X(browse_spread, 0.5, 0, 3, "-", TH_CHENG_RATE,                                             \
       "standard deviation of the logarithm of that time")                                       \
     X(refractory, 30, 0, 1e5, "s", TH_CHENG_RATE,                                               \
-      "for how long a place leaves people cold that they have looked at")                       \
+      "time for which a place just looked at does not draw a person again")                     \
     X(arrival, 1.5, 0.1, 20, "m", TH_CHENG_RATE,                                                \
-      "this near to a place and in sight of it those who were drawn stop")                      \
+      "people drawn to a place stop this near to it, in sight of it")                           \
     X(longest_way, 120, 1, 1e5, "s", TH_CHENG_RATE, "after which they give it up")              \
     X(mask_share, 1, 0, 1, "-", TH_CHENG_E ", eq. 3.5: a mask per person",                      \
-      "how likely a person cares for a layer at all, drawn once for each")
+      "probability that a person cares for a layer at all, drawn once")
 
 typedef struct th_interest_params {
     TH_INTEREST_PARAMS(TH_PARAM_MEMBER)

@@ -18,7 +18,7 @@
       "of the group that is undecided; the others walk the route as it is")                       \
     X(visits, 5, 0, 1000, "-", "throng", "sights after which people leave; 0: they never do")     \
     X(visibility_weight, 0.4, 0, 1, "-", TH_CHENG_R, "a, of what is seen of a sight")             \
-    X(history_weight, 0.3, 0, 1, "-", TH_CHENG_R, "b, of not having been there of late")          \
+    X(history_weight, 0.3, 0, 1, "-", TH_CHENG_R, "b, of the time since the last visit")          \
     X(distance_weight, 0.3, 0, 1, "-", TH_CHENG_R, "c, of being near")                            \
     X(forgetting, 300, 1, 1e5, "s", TH_CHENG_R, "T_h, over which a visit is forgotten")           \
     X(near_distance, 10, 0.1, 1000, "m", TH_CHENG_R, "d_0, at which nearness counts half")        \
@@ -26,7 +26,7 @@
       "of agents that move; standing agents look around")                                         \
     X(longest_way, 120, 1, 1e5, "s", TH_CHENG_R, "after which an agent on its way chooses again") \
     X(density_weight, 0, 0, 1, "-", "Cheng 2013, 6: density-based evaluation",                    \
-      "of there being room beside a sight; 0: the three terms of eq. 3.10")                       \
+      "of room beside a sight; 0: the three terms of eq. 3.10")                                   \
     X(crowded_density, 1, 0.01, 20, "1/m2", "throng: people stand at arm's length",               \
       "people within 2 m of a sight's nearest point at which room counts half")
 

@@ -97,7 +97,7 @@ static const th_field_info fields[] = {
     {.name = "leaving",
      .is_float = true,
      .hashed = true,
-     .doc = "for how long one has wanted to leave it [s]"},
+     .doc = "time for which it has wanted to leave the strip [s]"},
 };
 static const th_param_info params[] = {TH_KEEP_SIDE_PARAMS(TH_PARAM_INFO)};
 const th_model th_filter_keep_side_model = {

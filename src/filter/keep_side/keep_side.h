@@ -26,7 +26,7 @@
       "distance beyond the strip over which its share fades to nothing")            \
     X(leave, 60, 10, 80, "deg", "throng",                                           \
       "an agent whose plan leads at more than this to the strip wants to leave it") \
-    X(patience, 1, 0, 30, "s", "throng", "how long an agent has to want that to be let go")
+    X(patience, 1, 0, 30, "s", "throng", "time after which such an agent is let go")
 
 typedef struct th_keep_side_params {
     TH_KEEP_SIDE_PARAMS(TH_PARAM_MEMBER)
