@@ -306,6 +306,9 @@ typedef struct th_model {
     // The longest step with which the model's results hold [s]; scenes and runs with longer ones get the finding long_step.
     // 0: no limit is known.
     float longest_step;
+    // How far from an agent the model reads other agents [m], between the centres, when the stage begins; 0: it reads none. For
+    // worlds over ranks (throng/ranks.h), which refuse models without it. `agent` functions need none: their sight says it.
+    float (*reach)(const th_world *world, const float *params);
     // Move only. The model keeps its people apart itself; contact leaves their pairs alone.
     bool separates_pairs;
     // Move only. Changes the rules for the bodies of a group, which begin with the defaults; the same way for the same
@@ -410,7 +413,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #define TH_PLUGIN_LINKAGE extern
 #endif
 #define TH_MODEL_VERSION \
-    9 // of this header; raised when the meaning of a member or this list changes
+    10 // of this header; raised when the meaning of a member or this list changes
 // The version, every struct that a plugin can see here, and the lists that it counts on: X(name, number). A plugin brings these
 // numbers along, and th_plugin_load compares each with its own.
 #define TH_PLUGIN_LAYOUT(X)                             \

@@ -65,6 +65,8 @@ typedef struct th_world_def {
     // 0: at once. At most 60. Worlds on a device, and the planners guided and continuum, follow at once.
     double replan;
     th_host_threads host; // begin NULL: throng's own threads. With it, threads is 0 or 1.
+    // The world is one of several processes' with one crowd, throng/ranks.h. NULL: it holds all people. As long as the world.
+    const struct th_comm *comm;
 } th_world_def;
 
 TH_API th_world_def th_world_def_default(void);
@@ -145,7 +147,7 @@ TH_API const char *th_grid_name(th_grid_kind kind);
 // values in id order, of the crowd as it stands. Half of it is the load that squeezes the body; over the circumference
 // 2 pi radius it is a line pressure [N/m]. Of a model with soft bodies (social_force) its own contact force; of all
 // others what holds hard bodies apart in a crowd that leans on as hard as it wants to walk (docs/reports.md).
-// False: no memory.
+// False: no memory, or a world over ranks.
 TH_API bool th_world_contact_forces(th_world *world, float *forces);
 
 // ---- moods, as the models of an agent tell them (`mood` of the description); X(NAME, words). The later ones prevail.

@@ -105,6 +105,9 @@ static void changed(th_world *world) {
 }
 
 th_result th_world_add_body(th_world *world, const th_body_def *def, int *number, th_error *error) {
+    if (world->ranks)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "a world over ranks has no bodies moved by hand yet; run it in one process");
     th_result result = check_body(world, def, error);
     if (result != TH_OK) return result;
     th_body body = {.level = def->level};

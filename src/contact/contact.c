@@ -2,6 +2,7 @@
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
 #include "move/sieve.h"
+#include "state/ranks.h"
 #include "state/world.h"
 
 // Sums all pushes on one agent. The sieve is vector code; few agents of a cell touch.
@@ -47,7 +48,7 @@ static float repair_and_find_furthest(th_world *world) {
     for (int i = 0; i < world->agents.count; ++i) {
         int own = 0;
         float moved2 = th_contact_repair(world, i, &own);
-        repairs += (uint64_t)own;
+        if (own > 0) repairs += th_is_ghost(world, (uint32_t)i) ? 0 : (uint64_t)own;
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
     world->counters.repairs += repairs;
@@ -69,8 +70,9 @@ static uint64_t separate_part(const void *context, int begin, int end) {
 static bool separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
     const one_pass now = {world, walls, th_separation_of(&world->agents, pass, moved)};
     uint64_t pushed = th_share_out(world, world->agents.count, TH_BLOCK, separate_part, &now);
+    th_ranks_send2(world, now.now.to_x, now.now.to_y);
     th_contact_take_pass(&world->agents);
-    return pushed > 0;
+    return th_ranks_sum(world, pushed) > 0;
 }
 
 typedef struct last_word {
@@ -82,14 +84,15 @@ static uint64_t keep_out_of_walls(const void *context, int begin, int end) {
     const last_word *last = context;
     uint64_t stops = 0;
     for (int k = begin; k < end; ++k)
-        stops +=
-            (uint64_t)th_contact_keep_out_of_walls(last->world, last->walls, k, last->separated);
+        if (th_contact_keep_out_of_walls(last->world, last->walls, k, last->separated))
+            stops += !th_is_ghost(last->world, (uint32_t)k);
     return stops;
 }
 
 void th_stage_contact(th_world *world) {
     th_walls walls = th_world_walls(world);
     float furthest = repair_and_find_furthest(world);
+    th_ranks_check_way(world, furthest);
     int passes = th_contact_pair_passes(world);
     for (int pass = 0; pass < passes; ++pass) {
         if (!separation_pass(world, &walls, pass, furthest)) break;

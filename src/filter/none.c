@@ -1,5 +1,5 @@
 // The filter that changes nothing. SPDX-License-Identifier: Apache-2.0
-#include "throng/model.h"
+#include "registry/models.h"
 
 const th_model th_filter_none_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -8,4 +8,5 @@ const th_model th_filter_none_model = {
     .doc = "the planned velocity as it is",
     .source = "throng",
     .is_default = true,
+    .reach = th_reads_none,
 };

@@ -2,6 +2,7 @@
 #include "move/substep.h"
 #include "move/headway.h"
 #include "state/influences.h"
+#include "state/ranks.h"
 
 th_substep th_substep_begin(th_world *world, th_model_id model, float longest) {
     th_substep step = th_substep_of(world, model, longest);
@@ -14,8 +15,21 @@ th_substep th_substep_begin(th_world *world, th_model_id model, float longest) {
             fastest2 = th_max(th_substep_copy_state(world, model, (uint32_t)i), fastest2);
         }
     }
-    step.fastest = sqrtf(fastest2);
+    step.fastest = th_ranks_highest(world, sqrtf(fastest2));
     return step;
+}
+
+float th_substep_meet(const th_world *world, float moved2) {
+    const th_ranks *ranks = world->ranks;
+    const th_agents *a = &world->agents;
+    if (!ranks) return moved2;
+    th_ranks_send4(world, a->substep_x, a->substep_y, a->substep_velocity_x, a->substep_velocity_y);
+    for (int k = 0; k < ranks->in.count; ++k) {
+        uint32_t i = ranks->in.place[k];
+        if (a->phase[i] != TH_PHASE_FALLEN) moved2 = th_max(moved2, th_substep_moved2(a, i));
+    }
+    th_ranks_check_way(world, sqrtf(moved2));
+    return moved2;
 }
 
 void th_substep_advance(th_world *world, th_substep *step) {
@@ -31,7 +45,7 @@ void th_substep_advance(th_world *world, th_substep *step) {
         }
     }
     world->counters.repairs += repairs;
-    th_substep_end(step, largest);
+    th_substep_end(step, th_substep_meet(world, largest));
 }
 
 static void look(th_world *world, const th_substep *step, const th_walls *walls,

@@ -40,6 +40,8 @@ th_substep th_substep_begin(th_world *world, th_model_id model, float longest);
 // Takes over next_velocity of the model's people and moves every agent by one sub-step. Repairs what is
 // not finite. After the last one next_position and next_velocity are complete.
 void th_substep_advance(th_world *world, th_substep *step);
+// Over ranks: the copies of others' people move as those do. Returns the largest squared distance, theirs included.
+float th_substep_meet(const th_world *world, float moved2);
 // Where lying agents are [m].
 #define TH_SUBSTEP_ELSEWHERE 1e6f
 // Squared distance from where i stood when the step began [m2].
@@ -63,7 +65,8 @@ TH_FORMULA void th_substep_end(th_substep *step, float moved2) {
     ++step->done;
 }
 TH_BOTH static inline bool th_substep_own(const th_world *world, th_model_id model, uint32_t i) {
-    return th_moves(world->agents.phase[i]) && world->groups[world->agents.group[i]].move == model;
+    return th_moves(world->agents.phase[i]) && !th_is_ghost(world, i) &&
+           world->groups[world->agents.group[i]].move == model;
 }
 
 // People closer than this have no direction between them; one is drawn from their ids [m].

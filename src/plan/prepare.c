@@ -373,9 +373,9 @@ static uint64_t plan_block(const void *context, int begin, int end) {
     const uint32_t *group = world->agents.group;
     uint64_t unreachable = 0;
     for (int i = begin; i < end; ++i)
-        if ((int)world->groups[group[i]].plan == people->model)
-            unreachable += (uint64_t)th_plan_person(&people->planner, i,
-                                                    th_goes_straight(&people->planner, group[i]));
+        if ((int)world->groups[group[i]].plan == people->model &&
+            th_plan_person(&people->planner, i, th_goes_straight(&people->planner, group[i])))
+            unreachable += !th_is_ghost(world, (uint32_t)i);
     return unreachable;
 }
 

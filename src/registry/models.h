@@ -51,6 +51,9 @@ enum { TH_OWN_KEY_MAX = 32 };
 const char *const *th_scene_keys(int *count);
 const char *const *th_group_keys(int *count);
 
+// `reach` of models that read no other agents.
+float th_reads_none(const th_world *world, const float *params);
+
 int th_model_find_param(const th_model *model, const char *name); // -1: none
 
 // Do values, each of which is within its limits, fit together, and are the model's rules for bodies in range? Else what is

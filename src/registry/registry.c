@@ -60,6 +60,11 @@ int th_model_find_param(const th_model *model, const char *name) {
 
 // ---- rules for bodies
 
+float th_reads_none(const th_world *world, const float *params) {
+    (void)world, (void)params;
+    return 0.0f;
+}
+
 th_body_rules th_model_body(const th_model *model, const float *params) {
     th_body_rules rules = {.separation_passes = 4, // overlaps against passes: docs/models/orca.md
                            .depth = 1.0f,

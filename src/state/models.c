@@ -1,6 +1,7 @@
 // The models of a world: which there are, what they keep, their fields by number and by name.
 // SPDX-License-Identifier: Apache-2.0
 #include "state/world.h"
+#include <assert.h>
 #include <string.h>
 
 int th_used_models(const th_world *world, int *list) {
@@ -48,7 +49,34 @@ const float *th_model_params(const th_world *world, int model, int group) {
     return NULL;
 }
 
-// ---- fields by name
+// ---- fields by number and by name
+
+#define X(NAME, name, type, doc) \
+    static_assert(sizeof(type) == 4, "fields are four bytes wide: " #name);
+TH_FIELDS(X)
+#undef X
+
+void *th_field_get(const th_agents *agents, int field) {
+    if (field >= TH_FIELD_COUNT) return agents->own[field - TH_FIELD_COUNT];
+    switch ((th_field)field) {
+#define X(NAME, name, type, doc) \
+    case TH_FIELD_##NAME: return agents->name;
+        TH_FIELDS(X)
+#undef X
+    default: return NULL;
+    }
+}
+
+void th_field_set(th_agents *agents, int field, void *array) {
+    if (field >= TH_FIELD_COUNT) agents->own[field - TH_FIELD_COUNT] = array;
+    switch ((th_field)field) {
+#define X(NAME, name, type, doc) \
+    case TH_FIELD_##NAME: agents->name = array; break;
+        TH_FIELDS(X)
+#undef X
+    default: break;
+    }
+}
 
 const char *th_field_name(th_field field) {
     static const char *const names[] = {

@@ -158,7 +158,10 @@ struct th_world {
     int stage_models[TH_STAGE_COUNT][TH_MODEL_MAX], stage_model_count[TH_STAGE_COUNT];
     bool on_device; // lives there; work space that only the CPU needs is not made
     const struct th_device_backend *device; // state/device.h; NULL: the world lives here
-    struct th_device_world *device_world;   // the device's copy, src/device
+    struct th_ranks *ranks;                 // state/ranks.h; NULL: the world holds the whole crowd
+    const uint8_t *ghost; // by place, a copy of another rank's person; NULL: there are none
+    int crowd_capacity;   // of all ranks together; else that of the agents
+    struct th_device_world *device_world; // the device's copy, src/device
 
     th_line_count *lines; // the scene's measurement lines, then its doors
     th_exit_count *exits; // by goal, without their names
@@ -239,6 +242,10 @@ TH_BOTH static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
     th_vec2 v = {agents->velocity_x[i], agents->velocity_y[i]};
     return v;
 }
+// A copy of a person that another rank moves: others see it, and nothing is done or counted for it here.
+TH_BOTH static inline bool th_is_ghost(const th_world *world, uint32_t i) {
+    return world->ghost && world->ghost[i];
+}
 TH_BOTH static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
 // Does it still have a way to go? A fallen agent has, where its model lets the fallen stand up.
 TH_BOTH static inline bool th_under_way(const th_world *world, uint32_t i) {
@@ -300,6 +307,14 @@ TH_BOTH static inline uint32_t *th_used_words(const th_world *world, int field) 
 
 // models.c: the models that some group uses, stage by stage; room for TH_MODEL_MAX. Returns how many.
 int th_used_models(const th_world *world, int *list);
+
+// The array of a field, untyped; every element is four bytes.
+// Numbers from TH_FIELD_COUNT on are the fields of the world's models.
+void *th_field_get(const th_agents *agents, int field);
+void th_field_set(th_agents *agents, int field, void *array);
+static inline int th_field_count(const th_agents *agents) {
+    return TH_FIELD_COUNT + agents->own_count;
+}
 
 // A stage reads generation n and writes its own outputs only. Models of a stage run one after the
 // other over their own agents (those whose group chose them).

@@ -42,7 +42,7 @@ static bool is_asked(const stage_of_model *s, int i) {
     uint32_t phase = agents->phase[i];
     bool takes_part =
         s->model->stage == TH_STAGE_MOVE ? th_moves(phase) : phase == TH_PHASE_WALKING;
-    return takes_part &&
+    return takes_part && !th_is_ghost(s->world, (uint32_t)i) &&
            model_of_group(&s->world->groups[agents->group[i]], s->model->stage) == s->number;
 }
 

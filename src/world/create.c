@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 #include "scene/place.h"
 #include "state/device.h"
+#include "state/ranks.h"
 #include "throng/live.h"
 #include "world/measure.h"
 #include "world/world.h"
@@ -217,7 +218,9 @@ static bool allocate(th_world *world, int capacity, int own_fields) {
     if (arena->failed) return false;
     mark_hashed_fields(world);
     if (!create_models(world)) return false;
-    th_index_create(&world->index, arena, scene->level_count, index_cells(world, capacity));
+    // Over ranks the cells are those of one world, so that neighbours come in the same order.
+    th_index_create(&world->index, arena, scene->level_count,
+                    index_cells(world, world->crowd_capacity));
 #define TAKE(name, count) world->name = th_arena_alloc(arena, (size_t)(count), sizeof *world->name)
     TAKE(level_boxes, scene->level_count);
     TAKE(groups, world->group_count);
@@ -262,9 +265,24 @@ static th_result check_device(const th_scene *scene, const th_world_def *def, th
     return TH_OK;
 }
 
+static th_result check_ranks(const th_scene *scene, const th_world_def *def, int people,
+                             th_error *error) {
+    const th_comm *comm = def->comm;
+    if (comm->size < 1 || comm->size > TH_RANKS_MOST || comm->rank < 0 || comm->rank >= comm->size)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "rank %d of %d; give 0 to %d of at most %d",
+                       comm->rank, comm->size, comm->size - 1, (int)TH_RANKS_MOST);
+    if (def->backend != TH_BACKEND_CPU)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "a crowd over ranks runs on the CPU; leave `comm` or the device");
+    if (people >= 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "a crowd over ranks cannot take one over");
+    return th_ranks_check(scene, error);
+}
+
 // The last part of making a world, when its agents are there.
 static th_result settle(th_world *world, th_error *error) {
     th_stage_index(world);
+    th_ranks_part(world);
     if (!world->on_device) return TH_OK;
     world->device = th_cuda_backend();
     return world->device->create(world, error);
@@ -284,6 +302,7 @@ static th_result make(const th_scene *scene, const th_world_def *def, int people
     *out = NULL;
     th_result result = check_def(def, error);
     if (result == TH_OK) result = check_device(scene, def, error);
+    if (result == TH_OK && def->comm) result = check_ranks(scene, def, people, error);
     if (result != TH_OK) return result;
     result = people >= 0 ? TH_OK : th_spawn_check(scene, error);
     if (result != TH_OK) {
@@ -315,8 +334,14 @@ static th_result make(const th_scene *scene, const th_world_def *def, int people
     world->replan = def->replan;
     world->cell_size = choose_cell(scene);
     world->on_device = def->backend != TH_BACKEND_CPU;
+    world->crowd_capacity = capacity;
     int own_fields = list_models(world);
     result = th_plan_world_create(world, error);
+    if (result == TH_OK && def->comm) {
+        capacity = th_ranks_capacity(def->comm, capacity);
+        world->ranks = th_ranks_create(world, def->comm, capacity, error);
+        if (!world->ranks) result = TH_NO_MEMORY;
+    }
     th_error trouble = {.code = TH_OK};
     world->trouble = &trouble;
     if (result == TH_OK && !allocate(world, capacity, own_fields)) {
@@ -378,6 +403,7 @@ void th_world_destroy(th_world *world) {
     th_release_grid_views(world);
     destroy_models(world);
     th_plan_world_destroy(world);
+    th_ranks_destroy(world);
     th_arena arena = world->arena; // the world is in it
     th_arena_release(&arena);
 }

@@ -107,6 +107,7 @@ void th_stage_events(th_world *world) {
     th_follow_schedules(world);
     th_bodies_move(world);
     th_plan_follow(world);
+    if (world->ranks && th_sources_are_due(world)) th_ranks_see_sources(world);
     th_spawn_sources(world);
 }
 

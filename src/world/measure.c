@@ -6,6 +6,7 @@
 #include "formula/segment.h"
 #include "space/distance_grid.h"
 #include "state/device.h"
+#include "state/ranks.h"
 #include "throng/live.h"
 #include "world/spawn.h"
 #include "world/world.h"
@@ -114,7 +115,9 @@ void th_stage_measure(th_world *world) {
     if (world->left_in_step > 0) report_leaving(world);
     if (world->step_count % th_steps_per_second(world) == 0) {
         th_statistics sample = {0};
+        th_ranks_meet_again(world);
         th_sample_overlaps(world, &sample);
+        th_ranks_part(world);
         world->counters.wall_crossings += th_count_in_solids(world);
     }
 }
@@ -203,15 +206,16 @@ void th_sample_overlaps(th_world *world, th_statistics *statistics) {
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : overlapping, pairs_twice) \
     reduction(max : deepest)
     for (uint32_t i = 0; i < indexed; ++i) {
-        if (agents->phase[i] >= TH_PHASE_BODY) continue;
+        if (agents->phase[i] >= TH_PHASE_BODY || th_is_ghost(world, i)) continue;
         int deep;
         float depth = th_overlaps_of(world, i, 2.0f * moved, &deep);
         deepest = depth > deepest ? depth : deepest;
         overlapping += deep > 0;
         pairs_twice += (uint64_t)deep;
     }
-    statistics->overlaps = pairs_twice / 2;
-    statistics->overlapping_agents = overlapping;
+    deepest = th_ranks_highest(world, deepest);
+    statistics->overlaps = th_ranks_sum(world, pairs_twice) / 2;
+    statistics->overlapping_agents = th_ranks_sum(world, overlapping);
     statistics->deepest_overlap = deepest;
     world->counters.largest_overlap = th_max(world->counters.largest_overlap, deepest);
 }
@@ -270,6 +274,7 @@ th_statistics th_world_statistics(th_world *world) {
         th_stage_index(world);
         world->max_moved = 0.0f;
         th_sample_overlaps(world, &statistics);
+        th_ranks_part(world);
     }
     add_counts(world, &statistics);
     return statistics;
@@ -300,9 +305,10 @@ bool th_world_done(const th_world *world) {
     for (int g = 0; g < scene->group_count; ++g)
         if ((double)world->sources[g].placed < th_source_announced(&scene->groups[g])) return false;
     if (world->device) return !world->device->anybody_under_way((th_world *)world);
-    for (int i = 0; i < agents->count; ++i)
-        if (th_under_way(world, (uint32_t)i)) return false;
-    return true;
+    uint64_t under_way = 0;
+    for (int i = 0; i < agents->count && under_way == 0; ++i)
+        under_way = th_under_way(world, (uint32_t)i);
+    return th_ranks_sum(world, under_way) == 0;
 }
 
 th_profile th_world_profile(const th_world *world) { return world->profile; }
@@ -322,6 +328,7 @@ uint64_t th_world_hash(const th_world *world) {
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
         for (int i = 0; i < agents->count; ++i) sum += th_agent_hash(world, i);
     }
+    sum = th_ranks_sum(world, sum);
     uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);
     h = th_hash_add(h, world->counters.left);

@@ -175,7 +175,14 @@ size_t th_world_snapshot_size(const th_world *world) {
            th_plan_saved_size(world) + model_bytes(world);
 }
 
+static th_result check_whole(const th_world *world, th_error *error) {
+    if (!world->ranks) return TH_OK;
+    return th_fail(error, TH_BAD_ARGUMENT, "",
+                   "a world over ranks has no snapshots yet; run the scene in one process");
+}
+
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
+    if (check_whole(world, error) != TH_OK) return TH_BAD_ARGUMENT;
     th_refresh(world, TH_ALL_FIELDS);
     size_t needed = th_world_snapshot_size(world);
     if (size < needed)
@@ -400,6 +407,7 @@ static bool is_anyone_sent(const th_world *world) {
 }
 
 th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
+    if (check_whole(world, error) != TH_OK) return TH_BAD_ARGUMENT;
     th_fetch_to_change(world);
     snapshot_head head = {0};
     memcpy(&head, memory, size < sizeof head ? size : sizeof head);

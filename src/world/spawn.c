@@ -96,6 +96,7 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
             }
             th_placer_add(placer, group->level, positions[k], radii[k]);
             th_append_member(world, th_part_of(world, g, world->next_id), positions[k], radii[k]);
+            th_keep_own(world);
         }
         return TH_OK;
     }
@@ -113,9 +114,16 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
             "ask for %d or fewer, or enlarge the area",
             group->id, count, placed, placed);
     }
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < count; ++k) {
         th_append_member(world, th_part_of(world, g, world->next_id), positions[k], radii[k]);
+        th_keep_own(world);
+    }
     return TH_OK;
+}
+
+static th_vec2 disc_at_start(const th_scripted *body, int d) {
+    return th_v((float)body->path[0].x + body->discs[d].x,
+                (float)body->path[0].y + body->discs[d].y);
 }
 
 void th_spawn_scripted(th_world *world) {
@@ -127,13 +135,20 @@ void th_spawn_scripted(th_world *world) {
                                 .group = scene->group_count + s,
                                 .radius = body->radius,
                                 .mass = 80.0f};
-            def.position = th_v((float)body->path[0].x + body->discs[d].x,
-                                (float)body->path[0].y + body->discs[d].y);
+            def.position = disc_at_start(body, d);
             uint32_t i =
                 th_append_agent(world, &def, body->is_body ? TH_PHASE_BODY : TH_PHASE_SCRIPTED);
             th_own_words(world, TH_MOVE_SCRIPTED, 0)[i] = (uint32_t)d;
+            th_keep_own(world);
         }
     }
+}
+
+static void add_scripted(const th_scene *scene, th_placer *placer) {
+    for (int s = 0; s < scene->scripted_count; ++s)
+        for (int d = 0; d < scene->scripted[s].disc_count; ++d)
+            th_placer_add(placer, scene->scripted[s].level, disc_at_start(&scene->scripted[s], d),
+                          scene->scripted[s].radius);
 }
 
 th_result th_spawn_scene(th_world *world, th_error *error) {
@@ -154,11 +169,11 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
         if (scene->scripted[s].radius > max_radius) max_radius = scene->scripted[s].radius;
     int64_t discs = 0;
     for (int s = 0; s < scene->scripted_count; ++s) discs += scene->scripted[s].disc_count;
-    if (total + discs > world->agents.capacity)
+    if (total + discs > world->crowd_capacity)
         return th_fail(
             error, TH_FULL, "groups",
             "the groups bring %lld people but the world was created for %d; raise max_agents",
-            (long long)total, world->agents.capacity);
+            (long long)total, world->crowd_capacity);
     th_spawn_scripted(world);
     if (total == 0) return TH_OK;
     float *radii = th_alloc(&world->memory, (size_t)largest, sizeof *radii);
@@ -169,9 +184,7 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
         result = th_fail(error, TH_NO_MEMORY, "groups", "no memory to place %lld people",
                          (long long)total);
     } else {
-        for (int i = 0; i < world->agents.count; ++i)
-            th_placer_add(placer, (int)world->agents.level[i],
-                          th_position(&world->agents, (uint32_t)i), world->agents.radius[i]);
+        add_scripted(scene, placer);
         for (int g = 0; g < scene->group_count && result == TH_OK; ++g)
             if (scene->groups[g].part.index == 0 && people_of(scene, g) > 0)
                 result = place_group(world, g, placer, radii, positions, error);
@@ -222,10 +235,11 @@ static th_result check_agent(const th_world *world, const th_agent_def *def, int
 th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count, th_agent_id *ids,
                          th_error *error) {
     th_fetch_to_change(world);
-    if (count < 0 || world->agents.count > world->agents.capacity - count)
+    int present = (int)th_ranks_sum(world, (uint64_t)world->agents.count);
+    if (count < 0 || present > world->crowd_capacity - count)
         return th_fail(error, TH_FULL, "",
                        "no room for %d more agents; max_agents is %d and %d are alive", count,
-                       world->agents.capacity, world->agents.count);
+                       world->crowd_capacity, present);
     for (int k = 0; k < count; ++k) {
         th_result result = check_agent(world, &agents[k], k, error);
         if (result != TH_OK) return result;
@@ -237,6 +251,7 @@ th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count,
         world->agents.wait_until[i] = (float)world->time;
         th_step_off_walls(world, i);
         if (ids) ids[k].serial = world->agents.id[i];
+        th_keep_own(world);
     }
     return TH_OK;
 }

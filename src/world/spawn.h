@@ -5,6 +5,7 @@
 #include "formula/vec.h"
 #include "scene/draw.h"
 #include "space/distance_grid.h"
+#include "state/ranks.h"
 #include "state/world.h"
 #include <assert.h>
 #include <math.h>
@@ -119,6 +120,18 @@ TH_BOTH static inline float th_newcomer_apart(const th_group_state *group, float
     return th_max(group->body.newcomer_bodies * radii, group->body.newcomer_metres);
 }
 
+// The same over ranks: of all that stand near sources, and of newcomers.
+TH_BOTH static inline bool th_spot_is_free_of_all(const th_ranks *ranks, int level, th_vec2 p,
+                                                  float radius, const th_group_state *group) {
+    for (int k = 0; k < ranks->near_count; ++k) {
+        float apart = th_newcomer_apart(group, radius + ranks->near_radius[k]);
+        if (ranks->near_level[k] == (uint32_t)level &&
+            th_length2(th_sub(ranks->near_position[k], p)) < apart * apart)
+            return false;
+    }
+    return true;
+}
+
 // Is there room for a newcomer here now? The index is from the last step's start, so the search is widened
 // by what people can have moved since; those placed after it stand at the end of the arrays.
 TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_vec2 p,
@@ -130,6 +143,7 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     int wall;
     if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
     if (th_bodies_hold(&walls, level, p)) return false;
+    if (world->ranks) return th_spot_is_free_of_all(world->ranks, level, p, radius, group);
     const th_level_grid *grid = &world->index.grids[level];
     float reach = th_newcomer_apart(group, radius + world->max_radius) + world->max_moved;
     th_rows rows = th_rows_around(grid, p, reach);
@@ -151,6 +165,20 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     return true;
 }
 
+// After an agent was appended: over ranks all append it, and one keeps it.
+TH_BOTH static inline void th_keep_own(th_world *world) {
+#ifndef __CUDA_ARCH__
+    th_ranks_keep(world);
+#else
+    (void)world;
+#endif
+}
+
+TH_BOTH static inline bool th_has_room(const th_world *world) {
+    return world->ranks ? world->ranks->crowd < world->crowd_capacity
+                        : world->agents.count < world->agents.capacity;
+}
+
 TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
     const th_group *group = &world->scene->groups[g];
     const th_polygons *shape = group->area.shape.ring_count
@@ -169,6 +197,7 @@ TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
             !th_spot_is_free(world, group->level, p, radius, &world->groups[g]))
             continue;
         th_append_member(world, g, p, radius);
+        th_keep_own(world);
         return true;
     }
     return false;
@@ -190,6 +219,14 @@ TH_BOTH static inline double th_source_announced(const th_group *group) {
     return th_source_due(group, (double)INFINITY);
 }
 
+static inline bool th_sources_are_due(const th_world *world) {
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        const th_group *group = &world->scene->groups[g];
+        if ((double)world->sources[g].placed < th_source_due(group, world->time)) return true;
+    }
+    return false;
+}
+
 // Lets the sources place the agents that are due.
 TH_BOTH static inline void th_spawn_sources(th_world *world) {
     const th_scene *scene = world->scene;
@@ -198,7 +235,7 @@ TH_BOTH static inline void th_spawn_sources(th_world *world) {
         if (group->rate <= 0.0 && group->arrival_count == 0) continue;
         th_source_state *source = &world->sources[g];
         source->due = (uint64_t)th_source_due(group, world->time);
-        while (source->placed < source->due && world->agents.count < world->agents.capacity) {
+        while (source->placed < source->due && th_has_room(world)) {
             if (!th_place_from_source(world, g)) break;
             source->placed++;
         }

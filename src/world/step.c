@@ -3,6 +3,7 @@
 #include "core/parallel.h"
 #include "core/system/system.h"
 #include "state/device.h"
+#include "state/ranks.h"
 #include "state/world.h"
 #include "world/world.h"
 
@@ -21,19 +22,28 @@ static void stage_behave(th_world *world) { run_models(world, TH_STAGE_BEHAVE); 
 static void stage_plan(th_world *world) {
     world->counters.unreachable = 0;
     run_models(world, TH_STAGE_PLAN);
+    th_ranks_send2(world, world->agents.preferred_x, world->agents.preferred_y);
 }
 static void stage_filter(th_world *world) {
     run_models(world, TH_STAGE_FILTER);
     th_bodies_step_aside(world);
+    th_ranks_send2(world, world->agents.preferred_x, world->agents.preferred_y);
 }
-static void stage_move(th_world *world) { run_models(world, TH_STAGE_MOVE); }
+static void stage_move(th_world *world) {
+    th_agents *agents = &world->agents;
+    run_models(world, TH_STAGE_MOVE);
+    th_ranks_send4(world, agents->next_position_x, agents->next_position_y, agents->next_velocity_x,
+                   agents->next_velocity_y);
+}
 static void stage_measure(th_world *world) {
     world->left_in_step = 0;
+    th_ranks_part(world);
     for (int k = 0; k < world->stage_model_count[TH_STAGE_BEHAVE]; ++k) {
         int m = world->stage_models[TH_STAGE_BEHAVE][k];
         if (th_models(NULL)[m]->arrive) th_models(NULL)[m]->arrive(world, m);
     }
     th_stage_measure(world);
+    th_ranks_count(world, true);
 }
 
 static th_stage_fn *const stage_table[TH_STAGE_COUNT] = {
@@ -108,6 +118,10 @@ static void level_boxes(const th_world *world, th_box *boxes) {
             min_y = y < min_y ? y : min_y;
             max_y = y > max_y ? y : max_y;
         }
+        min_x = -th_ranks_highest(world, -min_x);
+        min_y = -th_ranks_highest(world, -min_y);
+        max_x = th_ranks_highest(world, max_x);
+        max_y = th_ranks_highest(world, max_y);
         if (min_x <= max_x) boxes[l] = (th_box){min_x, min_y, max_x, max_y};
     }
 }
@@ -140,6 +154,7 @@ static void permute_fields(th_world *world, int count) {
 void th_stage_index(th_world *world) {
     th_agents *agents = &world->agents;
     th_choose_threads(world);
+    if (world->ranks) th_ranks_meet(world);
     th_index *index = &world->index;
     level_boxes(world, world->level_boxes);
     float cell = world->cell_size;
@@ -161,6 +176,7 @@ void th_stage_index(th_world *world) {
     agents->count = (int)th_index_sort(index, agents->count, agents->cell, agents->id, agents->slot,
                                        agents->order, world->threads);
     permute_fields(world, agents->count);
+    if (world->ranks) th_ranks_list(world);
     world->id_order_valid = false;
 }
 

@@ -1,40 +1,14 @@
 // Fields: the list of them, bulk views in id order, removal by id, and questions to models. SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
 #include "state/device.h"
+#include "state/ranks.h"
 #include "throng/live.h"
 #include "world/world.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-// ---- the field list, expanded: allocation, names, access by number
-
-#define X(NAME, name, type, doc) \
-    static_assert(sizeof(type) == 4, "fields are four bytes wide: " #name);
-TH_FIELDS(X)
-#undef X
-
-void *th_field_get(const th_agents *agents, int field) {
-    if (field >= TH_FIELD_COUNT) return agents->own[field - TH_FIELD_COUNT];
-    switch ((th_field)field) {
-#define X(NAME, name, type, doc) \
-    case TH_FIELD_##NAME: return agents->name;
-        TH_FIELDS(X)
-#undef X
-    default: return NULL;
-    }
-}
-
-void th_field_set(th_agents *agents, int field, void *array) {
-    if (field >= TH_FIELD_COUNT) agents->own[field - TH_FIELD_COUNT] = array;
-    switch ((th_field)field) {
-#define X(NAME, name, type, doc) \
-    case TH_FIELD_##NAME: agents->name = array; break;
-        TH_FIELDS(X)
-#undef X
-    default: break;
-    }
-}
+// ---- the values of an agent
 
 static bool indices_are_sound(const th_world *world, const uint32_t *bits) {
     const th_scene *scene = world->scene;
@@ -307,7 +281,8 @@ int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
         removed++;
     }
     world->id_order_valid = false;
-    return removed;
+    th_ranks_count(world, false);
+    return (int)th_ranks_sum(world, (uint64_t)removed);
 }
 
 // ---- grid views: a model's values of the cells of a level, copied out on request
@@ -356,7 +331,7 @@ bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *g
 // ---- questions to models: influences on an agent, directions of planners
 
 int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list, int max) {
-    if (world->device || max < 0) return 0;
+    if (world->device || world->ranks || max < 0) return 0;
     th_update_id_order(world);
     if (!th_world_alive(world, id)) return 0;
     // Models look around by the cells of the last step, which people have left since. Sorting is by cell and id, so

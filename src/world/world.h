@@ -63,14 +63,6 @@ void th_compiled_seal(void *bytes, size_t size);
 
 // ---- the field list, views.c
 
-// The array of a field, untyped; every element is four bytes.
-// Numbers from TH_FIELD_COUNT on are the fields of the world's models.
-void *th_field_get(const th_agents *agents, int field);
-void th_field_set(th_agents *agents, int field, void *array);
-static inline int th_field_count(const th_agents *agents) {
-    return TH_FIELD_COUNT + agents->own_count;
-}
-
 // Could an agent have these values, all fields of it as four-byte words? Everything that is used as an
 // index is in range, every float a number of this world (within 1000 km, radius above 0). Values from outside
 // (snapshots, views, spawns) are checked here.

@@ -27,5 +27,6 @@ const th_model th_behave_route_model = {
     .is_default = true,
     .decides = TH_DECIDES_ROUTE,
     .run = run,
+    .reach = th_reads_none,
     .arrive = arrive,
 };

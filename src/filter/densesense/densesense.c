@@ -107,6 +107,13 @@ static const th_field_info fields[] = {
      .is_float = true,
      .doc = "from the planned to the filtered direction, left positive [rad]",
      .label = "turn off the planned way"}};
+static float reach(const th_world *world, const float *values) {
+    (void)world;
+    const th_densesense_params *p = (const th_densesense_params *)(const void *)values;
+    // The density is felt around a place ahead; the kernel is cut at its reach in each axis.
+    return th_max(1.5f * p->density_range, p->look_ahead + 1.5f * th_densesense_reach(p));
+}
+
 static const th_param_info params[] = {TH_DENSESENSE_PARAMS(TH_PARAM_INFO)};
 TH_DENSESENSE_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_DENSESENSE_PRESETS(TH_PRESET_INFO)};
@@ -123,5 +130,6 @@ const th_model th_filter_densesense_model = {
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
     .run = run,
+    .reach = reach,
     .influences = influences,
 };

@@ -63,6 +63,11 @@ static void body(const float *values, th_body_rules *rules) {
         (int)((const th_anticipation_velocity_params *)values)->separation_passes;
 }
 
+static float reach(const th_world *world, const float *values) {
+    (void)world, (void)values;
+    return TH_HEADWAY_SIGHT;
+}
+
 static const th_param_info params[] = {TH_ANTICIPATION_VELOCITY_PARAMS(TH_PARAM_INFO)};
 TH_ANTICIPATION_VELOCITY_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_ANTICIPATION_VELOCITY_PRESETS(TH_PRESET_INFO)};
@@ -81,5 +86,6 @@ const th_model th_move_anticipation_velocity_model = {
     .longest_step = 0.025f, // tools/measure-steps: other egress times beyond
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
 };

@@ -55,6 +55,11 @@ static void body(const float *values, th_body_rules *rules) {
         (int)((const th_collision_free_speed_params *)values)->separation_passes;
 }
 
+static float reach(const th_world *world, const float *values) {
+    (void)world, (void)values;
+    return TH_HEADWAY_SIGHT;
+}
+
 static const th_param_info params[] = {TH_COLLISION_FREE_SPEED_PARAMS(TH_PARAM_INFO)};
 TH_COLLISION_FREE_SPEED_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_COLLISION_FREE_SPEED_PRESETS(TH_PRESET_INFO)};
@@ -70,5 +75,6 @@ const th_model th_move_collision_free_speed_model = {
     .preset_count = TH_COUNT_OF(presets),
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
 };

@@ -3,6 +3,7 @@
 // deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "move/helbing_molnar/helbing_molnar.h"
 #include "state/influences.h"
+#include "state/ranks.h"
 
 typedef struct lane_sums {
     th_lanes x, y;
@@ -78,7 +79,7 @@ static float highest_speed(const th_world *world) {
     for (int i = 0; i < a->count; ++i) {
         highest2 = th_max(th_helbing_molnar_highest_speed2(world, (uint32_t)i), highest2);
     }
-    return sqrtf(highest2);
+    return th_ranks_highest(world, sqrtf(highest2));
 }
 
 static void run(th_world *world, int model) {
@@ -160,6 +161,12 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_helbing_molnar_params *)values)->separation_passes;
 }
 
+static float reach(const th_world *world, const float *values) {
+    (void)world;
+    return th_helbing_molnar_range((const th_helbing_molnar_params *)(const void *)values,
+                                   TH_HELBING_MOLNAR_LONGEST_STEP);
+}
+
 static const th_param_info params[] = {TH_HELBING_MOLNAR_PARAMS(TH_PARAM_INFO)};
 TH_HELBING_MOLNAR_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_HELBING_MOLNAR_PRESETS(TH_PRESET_INFO)};
@@ -175,5 +182,6 @@ const th_model th_move_helbing_molnar_model = {
     .preset_count = TH_COUNT_OF(presets),
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
 };

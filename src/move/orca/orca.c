@@ -153,6 +153,11 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_orca_params *)values)->separation_passes;
 }
 
+static float reach(const th_world *world, const float *values) {
+    (void)world;
+    return ((const th_orca_params *)values)->neighbour_range;
+}
+
 static const th_param_info params[] = {TH_ORCA_PARAMS(TH_PARAM_INFO)};
 const th_model th_move_orca_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -165,5 +170,6 @@ const th_model th_move_orca_model = {
     .longest_step = 0.1f, // tools/measure-steps: slower at doors beyond
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
 };

@@ -556,6 +556,7 @@ TH_FORMULA void th_orca_follow_lines(const th_world *world, uint32_t i,
 
 TH_BOTH static inline bool th_orca_moves(const th_world *world, int i) {
     const th_agents *agents = &world->agents;
-    return th_moves(agents->phase[i]) && world->groups[agents->group[i]].move == TH_MOVE_ORCA;
+    return th_moves(agents->phase[i]) && !th_is_ghost(world, (uint32_t)i) &&
+           world->groups[agents->group[i]].move == TH_MOVE_ORCA;
 }
 #endif

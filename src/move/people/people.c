@@ -210,6 +210,11 @@ static float contact_force(const float *values, float overlap) {
     return (p->stiffness + p->stiffening * overlap) * overlap;
 }
 
+static float reach(const th_world *world, const float *values) {
+    (void)world;
+    return ((const th_people_params *)values)->sight;
+}
+
 static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
     {"waited", true, true, "how long the agent could not go on [s]", "time without progress"},
@@ -229,6 +234,7 @@ const th_model th_move_people_model = {
     .longest_step = 0.1f, // tools/measure-steps: deeper overlaps than 10 cm beyond
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
     .contact_force = contact_force,
 };

@@ -49,6 +49,11 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_power_law_params *)values)->separation_passes;
 }
 
+static float reach(const th_world *world, const float *values) {
+    (void)world;
+    return ((const th_power_law_params *)(const void *)values)->sight;
+}
+
 static const th_param_info params[] = {TH_POWER_LAW_PARAMS(TH_PARAM_INFO)};
 TH_POWER_LAW_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_POWER_LAW_PRESETS(TH_PRESET_INFO)};
@@ -64,5 +69,6 @@ const th_model th_move_power_law_model = {
     .preset_count = TH_COUNT_OF(presets),
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
 };

@@ -33,5 +33,6 @@ const th_model th_move_scripted_model = {
     .internal = true,
     .body = body,
     .run = run,
+    .reach = th_reads_none,
     .fields_are_sound = fields_are_sound,
 };

@@ -168,6 +168,11 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_social_force_params *)values)->separation_passes;
 }
 
+static float reach(const th_world *world, const float *values) {
+    return 2.0f * world->max_radius +
+           th_social_force_reach((const th_social_force_params *)(const void *)values);
+}
+
 static const th_param_info params[] = {TH_SOCIAL_FORCE_PARAMS(TH_PARAM_INFO)};
 TH_SOCIAL_FORCE_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_SOCIAL_FORCE_PRESETS(TH_PRESET_INFO)};
@@ -183,6 +188,7 @@ const th_model th_move_social_force_model = {
     .preset_count = TH_COUNT_OF(presets),
     .body = body,
     .run = run,
+    .reach = reach,
     .contact_force = contact_force,
     .influences = influences,
 };

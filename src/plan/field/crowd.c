@@ -9,6 +9,7 @@
 #include "plan/plan.h"
 #include "plan/prepared.h"
 #include "state/device.h"
+#include "state/ranks.h"
 #include <string.h>
 
 // X(name, default, min, max, "unit", "source", "doc")
@@ -104,11 +105,12 @@ static bool saved_is_sound(const th_world *world, int model, const void *memory,
     return size == saved_size(world, model);
 }
 
-static void put_people(th_world *world, float *people) {
+static void put_people(th_world *world, float *people, uint32_t *numbers) {
     const th_nodes *nodes = &world->scene->plan->nodes;
     const th_agents *agents = &world->agents;
     memset(people, 0, (size_t)nodes->count * sizeof *people);
     for (int i = 0; i < agents->count; ++i) {
+        if (th_is_ghost(world, (uint32_t)i)) continue;
         const th_node_level *grid = &nodes->levels[agents->level[i]];
         float x = (agents->position_x[i] - grid->origin.x) * nodes->inverse_spacing + 0.5f;
         float y = (agents->position_y[i] - grid->origin.y) * nodes->inverse_spacing + 0.5f;
@@ -116,6 +118,10 @@ static void put_people(th_world *world, float *people) {
         people[grid->first + (int)y * grid->nx + (int)x] +=
             1.0f; // whole numbers: any order will do
     }
+    if (!world->ranks) return;
+    for (int i = 0; i < nodes->count; ++i) numbers[i] = (uint32_t)people[i];
+    th_ranks_sum32(world, numbers, nodes->count);
+    for (int i = 0; i < nodes->count; ++i) people[i] = (float)numbers[i];
 }
 
 // One pass of diffusion over the links: what flows out of one node flows into the next, and nothing flows
@@ -140,7 +146,7 @@ static void look_at_crowd(th_world *world) {
     float *from = view->work[0], *to = view->work[1];
     float widths = SPREAD * nodes->inverse_spacing, scale = nodes->inverse_spacing;
     int passes = (int)(3.0f * widths * widths + 0.5f); // each adds h^2 / 3 to the variance
-    put_people(world, from);
+    put_people(world, from, (uint32_t *)(void *)to);
     for (int n = 0; n < passes && n < PASSES_MOST; ++n) {
         for (int l = 0; l < world->scene->level_count; ++l)
             spread_level(&world->plan->plans[0].graph, &nodes->levels[l], from, to);
@@ -207,6 +213,7 @@ const th_model th_plan_field_model = {
     .params = params,
     .param_count = TH_COUNT_OF(params),
     .run = run,
+    .reach = th_reads_none,
     .create = create,
     .destroy = destroy,
     .saved_size = saved_size,

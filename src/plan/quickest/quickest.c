@@ -4,6 +4,7 @@
 #include "core/parallel.h"
 #include "plan/plan.h"
 #include "plan/quickest/state.h"
+#include "state/ranks.h"
 #include "state/world.h"
 #include <string.h>
 
@@ -316,13 +317,13 @@ static void count(th_quickest *s, const th_world *world) {
             end = (int)((int64_t)nodes * (t + 1) / parts);
         memset(s->sums + begin, 0, (size_t)(end - begin) * sizeof *s->sums);
         for (int i = 0; i < agents->count; ++i)
-            if (th_in_the_way(agents->phase[i]))
+            if (th_in_the_way(agents->phase[i]) && !th_is_ghost(world, (uint32_t)i))
                 th_quick_count_person(s, &walls, agents, (uint32_t)i, begin, end);
     }
 #pragma omp parallel for num_threads(parts) schedule(static)
     for (int i = 0; i < agents->count; ++i) {
         int target = th_quickest_target(world, i);
-        if (target < 0) continue;
+        if (target < 0 || th_is_ghost(world, (uint32_t)i)) continue;
         int walker = target * sizes + th_quickest_size(world, i);
         int place = th_quick_place_in_queue(s, world, &walls, i);
 #pragma omp atomic
@@ -331,6 +332,9 @@ static void count(th_quickest *s, const th_world *world) {
 #pragma omp atomic
         ++s->queue[place];
     }
+    th_ranks_sum32(world, &s->sums->people, 3 * nodes);
+    th_ranks_sum32(world, s->walkers, world->scene->target_count * sizes);
+    th_ranks_sum32(world, s->queue, world->scene->goal_count * TH_QUICKEST_BINS);
 }
 
 typedef struct planned {
@@ -342,8 +346,9 @@ static uint64_t plan_block(const void *context, int begin, int end) {
     const th_world *world = p->planner.world;
     uint64_t unreachable = 0;
     for (int i = begin; i < end; ++i)
-        if (th_quickest_has(world, (int)world->agents.group[i]))
-            unreachable += (uint64_t)th_quickest_plan(p->s, &p->planner, i);
+        if (th_quickest_has(world, (int)world->agents.group[i]) &&
+            th_quickest_plan(p->s, &p->planner, i))
+            unreachable += !th_is_ghost(world, (uint32_t)i);
     return unreachable;
 }
 static void plan(const th_quickest *s, th_world *world) {
@@ -653,6 +658,7 @@ const th_model th_plan_quickest_model = {
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
     .run = run,
+    .reach = th_reads_none,
     .create = create,
     .destroy = destroy,
     .saved_size = saved_size,

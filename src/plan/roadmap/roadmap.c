@@ -350,6 +350,7 @@ const th_model th_plan_roadmap_model = {
     .doc = "over a shared road map, for people with goals of their own",
     .source = "Kavraki et al. 1996",
     .run = th_plan_people,
+    .reach = th_reads_none,
     .needs_lattice = true,
     .own_goals = true,
 };

@@ -9,4 +9,5 @@ const th_model th_plan_straight_model = {
     .source = "throng",
     .own_goals = true,
     .run = th_plan_people,
+    .reach = th_reads_none,
 };
