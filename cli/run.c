@@ -1,6 +1,8 @@
 // throng run: simulate a scene, once or for many seeds, and keep what happened in a folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/launch.h"
+#include "cli/ranks.h"
+#include "cluster/crew.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +46,35 @@ static th_runs_def definition_of(const run_options *o) {
     def.jobs = (int)o->jobs;
     def.threads = (int)o->threads;
     return def;
+}
+
+// mpirun with several processes and no --launch: they share one crowd.
+static bool is_over_ranks(const run_options *o) {
+    int rank, size;
+    return !o->launch.how && th_launch_rank(&rank, &size) && size > 1;
+}
+
+static int run_over_ranks(const th_command *command, const run_options *o, const char *scene) {
+    if (o->runs > 1 || o->jobs > 0 || o->until_ci > 0 || o->checkpoint || o->force ||
+        strcmp(o->device, "cpu") != 0) {
+        th_complain(command,
+                    "over the processes of mpirun there is one run, on the CPU and without "
+                    "--runs, --jobs, --until-ci, --checkpoint and --force; for many runs "
+                    "add --launch mpi");
+        return TH_EXIT_USAGE;
+    }
+    th_ranks_def def = {.scene = scene,
+                        .out = o->out && strcmp(o->out, "none") == 0 ? NULL : o->out,
+                        .record = o->record,
+                        .overrides = &o->overrides,
+                        .seed = (uint64_t)o->seed,
+                        .step = o->step,
+                        .max_time = o->max_time,
+                        .fps = o->fps,
+                        .threads = (int)o->threads,
+                        .allow_links = o->allow_links,
+                        .json = o->json};
+    return th_run_over_ranks(command, &def);
 }
 
 static int run_run(const th_command *command, int argc, char **argv) {
@@ -94,6 +125,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
         return TH_EXIT_USAGE;
     int code = th_load_plugins(&o.plugins);
     if (code != TH_EXIT_OK) return code;
+    if (is_over_ranks(&o)) return run_over_ranks(command, &o, path);
     th_runs_display display = {.json = o.json, .quiet = o.quiet};
     return th_launch_runs(command, argc, argv, &o.launch, &def, &display);
 }
@@ -114,7 +146,10 @@ const th_command th_command_run = {
         "A progress line on stderr shows simulated time, people inside, speed against real time "
         "and\n"
         "the time to go. Ctrl-C stops and still writes the report on what was simulated. The same\n"
-        "seed gives the same hash with any number of threads and jobs.",
+        "seed gives the same hash with any number of threads and jobs.\n\n"
+        "Started by mpirun with several processes and without --launch, they step one crowd "
+        "together\n"
+        "(docs/cluster.md), with the same hash.",
     .examples =
         "  throng run scenes/station.json\n"
         "  throng run scenes/station.json --out evening --record sqlite --fps 10\n"
@@ -122,6 +157,7 @@ const th_command th_command_run = {
         "  throng run scenes/door.json --runs 20 --jobs 2\n"
         "  throng run scenes/door.json --until-ci 0.02\n"
         "  throng run scenes/station.json --out long --record sqlite --checkpoint every=60\n"
-        "  throng run scenes/station.json --out none --json > result.json\n",
+        "  throng run scenes/station.json --out none --json > result.json\n"
+        "  mpirun -n 4 throng run scenes/station.json --out evening\n",
     .run = run_run,
 };

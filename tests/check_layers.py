@@ -29,6 +29,7 @@ ENGINE = [
     ["src/device"],
 ]
 OUTSIDE = [
+    ["src/mpi"],
     ["src/record"],
     ["src/observe"],
     ["src/draw"],

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""One crowd over the processes of mpirun: hashes, counts and recordings of one process, with 2 and 3 ranks and 1 and 2 threads; the
+library in a program of its own; a rank that dies. Skipped without MPI. SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = pathlib.Path(os.environ.get("TH_PROGRAM", ROOT / "build" / "throng"))
+CROWD = PROGRAM.parent / "tests" / "mpi_crowd"
+WAIT = int(os.environ.get("TH_WAIT_SECONDS", "450"))
+SKIPPED = 77  # what ctest takes for "not run"
+# More ranks than cores, as root and without ssh; waiting ranks give the core away.
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm_rsh_agent": "false",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+DOOR, STATION = ROOT / "scenes" / "door.json", ROOT / "scenes" / "station.json"
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def over(ranks, *words, check=True):
+    done = subprocess.run(["mpirun", "-n", str(ranks), *map(str, words)], env=ENVIRONMENT, capture_output=True, text=True, timeout=WAIT)
+    if check and done.returncode:
+        sys.exit(f"mpirun -n {ranks} {' '.join(map(str, words))}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def alone(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=WAIT, check=True).stdout
+
+
+def same(what, found, wanted):
+    if found != wanted:
+        sys.exit(f"{what}: {found}, wanted {wanted}")
+
+
+def frames(path):
+    with sqlite3.connect(path) as recording:
+        return recording.execute("select frame, id, pos_x, pos_y from trajectory_data order by frame, id").fetchall()
+
+
+def hashes(folder):
+    words = ["run", STATION, "--max-time", 6, "--json"]
+    wanted = json.loads(alone(*words, "--out", "none", "--quiet", "--threads", 1))["runs"][0]["hash"]
+    for ranks, threads in ((2, 2), (3, 1)):
+        one = json.loads(over(ranks, PROGRAM, *words, "--threads", threads).stdout)
+        same(f"hash over {ranks} ranks with {threads} threads", one["hash"], wanted)
+        same("ranks", one["ranks"]["ranks"], ranks)
+        if not 0 < one["ranks"]["people"][0] <= one["ranks"]["people"][1] < 2 * one["inside"] / ranks:
+            sys.exit(f"people of a rank: {one['ranks']['people']} of {one['inside']}")
+
+
+def folders(folder):
+    words = ["run", DOOR, "--max-time", 5, "--record", "sqlite", "--set", "groups.0.count=60"]
+    alone(*words, "--out", folder / "one", "--no-report", "--quiet")
+    over(3, PROGRAM, *words, "--out", folder / "three")
+    same("files", sorted(path.name for path in (folder / "three").iterdir()), ["counts.csv", "ranks.json", "trajectory.sqlite"])
+    same("recording", frames(folder / "three" / "trajectory.sqlite") == frames(folder / "one" / "trajectory.sqlite"), True)
+    counts = (folder / "three" / "counts.csv").read_text().split("\n")
+    same("first line of counts.csv", counts[0], "time,inside,left,removed,waiting_to_enter,door")
+    same("lines of counts.csv", len(counts), 8)
+    again = over(2, PROGRAM, *words, "--out", folder / "three", check=False)
+    if not again.returncode or "not there yet" not in again.stderr:
+        sys.exit(f"a folder that is there: {again.returncode}, {again.stderr}")
+
+
+def refusals():
+    done = over(2, PROGRAM, "run", DOOR, "--set", "groups.0.move=uic", check=False)
+    if not done.returncode or 'move model "uic" looks at the whole crowd' not in done.stderr:
+        sys.exit(f"uic over ranks: {done.returncode}, {done.stderr}")
+    same("messages of a refusal", done.stderr.count("looks at the whole crowd"), 1)
+    done = over(2, PROGRAM, "run", DOOR, "--runs", 3, check=False)
+    if not done.returncode or "--launch mpi" not in done.stderr:
+        sys.exit(f"many runs over ranks: {done.returncode}, {done.stderr}")
+
+
+def library():
+    found = {over(ranks, CROWD, DOOR, 30).stdout.split()[0] for ranks in (1, 2, 3)}
+    same("hashes of a program with libthrong-mpi over 1, 2 and 3 ranks", len(found), 1)
+
+
+def children(pid):
+    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def dies():
+    """The job ends, and mpirun names the rank."""
+    job = subprocess.Popen(["mpirun", "-n", "3", PROGRAM, "run", STATION, "--max-time", "100000", "--set", "run.duration=100000"],
+                           env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        end = time.monotonic() + WAIT
+        victim = []
+        while len(victim) < 3 and time.monotonic() < end:
+            time.sleep(0.2)
+            victim = children(job.pid)
+        ranks = {pid: dict(word.split("=", 1) for word in pathlib.Path(f"/proc/{pid}/environ").read_text().split("\0") if "=" in word)
+                 for pid in victim}
+        os.kill(next(pid for pid, said in ranks.items() if said.get("OMPI_COMM_WORLD_RANK") == "1"), signal.SIGKILL)
+        text, _ = job.communicate(timeout=WAIT)
+    finally:
+        job.kill()
+    if job.returncode == 0 or not re.search(r"rank 1 .*exited on signal 9", text):
+        sys.exit(f"a rank was killed: {job.returncode}, {text}")
+
+
+def main():
+    if not shutil.which("mpirun"):
+        skip("there is no mpirun")
+    if not list(PROGRAM.parent.glob("libthrong-mpi*")) or not CROWD.exists():
+        skip("throng was built without MPI")
+    opens = "open" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout.lower()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        hashes(folder)
+        folders(folder)
+        refusals()
+        library()
+        if opens:
+            dies()
+    print("one crowd over 2 and 3 ranks: hashes, counts, recordings, refusals, a rank that dies")
+
+
+main()
