@@ -54,9 +54,8 @@ async function inSpace(studio, camera) {
         for (let k = 0; k < 60; k++) {
             const t0 = performance.now();
             app.people(people); // a frame has come: colours, steps, headings
-            space.arrived = performance.now() - 50;
             space.slow = 16; // as on a machine that keeps up
-            space.place(); // between two frames: position and body of each person
+            space.place(0.5); // between two frames: position and body of each person
             times.frame.push(performance.now() - t0);
         }
         const t0 = performance.now();

@@ -1029,10 +1029,51 @@ test("people walk in 3D", async () => {
     await studio.wait(() => window.studio.space !== null && window.studio.space.triangles() > 1000);
     await studio.later(1);
     await studio.shot("space");
-    for (const camera of ["walk", "follow", "orbit"]) {
+    // The first person that is looked at, from behind and with its eyes, then along a path of two key frames.
+    for (const camera of ["walk", "follow", "eyes", "orbit"]) {
         await studio.page.selectOption("#camera", camera);
         await studio.shot(`space-${camera}`);
     }
+    assert.ok(await studio.page.isDisabled("#tool-wall"), "plans are drawn in the plan");
+    await studio.page.click("#play");
+    await studio.wait(() => !window.studio.state.playing);
+    await studio.page.click("#key-frame");
+    await studio.ask("step", { n: 20 });
+    await studio.page.evaluate(() => window.studio.space.camera.position.set(10, -6, 9));
+    await studio.page.keyboard.press("F7");
+    await studio.wait(() => window.studio.shown.path.length === 2);
+    await studio.page.selectOption("#camera", "path");
+    await studio.wait(() => Math.abs(window.studio.space.camera.position.y + 6) < 1e-3);
+    await studio.wait(() => /path=/.test(location.hash));
+    await studio.page.click("#clear-path");
+    assert.equal(await studio.page.inputValue("#camera"), "orbit");
+    // A picture in its full size; a small clip, which the browser itself plays.
+    const picture = studio.page.waitForEvent("download");
+    await studio.page.click("#picture");
+    const png = readFileSync(await (await picture).path());
+    assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [3840, 2160]);
+    const clip = studio.page.waitForEvent("download"),
+        steps = (await studio.state()).worlds[0].step;
+    await studio.page.evaluate(() => {
+        const { shots } = window.studio,
+            make = shots.clip.bind(shots);
+        shots.clip = () => make(320, 180, 1);
+    });
+    await studio.page.click("#clip");
+    const webm = readFileSync(await (await clip).path());
+    assert.ok((await studio.state()).worlds[0].step >= steps + 10, "a second of the crowd");
+    const played = await studio.page.evaluate(async (base64) => {
+        const video = document.createElement("video"),
+            bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+        video.src = URL.createObjectURL(new Blob([bytes], { type: "video/webm" }));
+        video.muted = true;
+        await new Promise((done, failed) => {
+            video.onloadeddata = done;
+            video.onerror = () => failed(new Error(video.error.message));
+        });
+        return [video.videoWidth, video.videoHeight, video.duration];
+    }, webm.toString("base64"));
+    assert.deepEqual(played, [320, 180, 1]);
     await studio.close();
     await other.close();
     server.stop();

@@ -1,5 +1,6 @@
 // Keeps the view in the address after '#', so that a reload or a copied address shows the same.
 // SPDX-License-Identifier: Apache-2.0
+import { readPath, writePath, type Shot } from "./shots";
 
 export interface Shown {
     view: "plan" | "3d";
@@ -13,6 +14,7 @@ export interface Shown {
     levels: string;
     camera: string;
     names: boolean;
+    path: Shot[]; // of the camera in 3D
     at: [number, number, number] | null;
 }
 
@@ -28,6 +30,7 @@ export const SHOWN: Shown = {
     levels: "stacked",
     camera: "orbit",
     names: true,
+    path: [],
     at: null,
 };
 
@@ -39,6 +42,7 @@ export function readAddress(hash: string): Shown {
     }
     shown.view = values.get("view") === "3d" ? "3d" : "plan";
     shown.names = values.get("names") !== "no";
+    shown.path = readPath(values.get("path") ?? "");
     const level = Number(values.get("level"));
     shown.level = Number.isInteger(level) && level >= 0 && level < 1000 ? level : 0;
     const at = (values.get("at") ?? "").split(",").map(Number);
@@ -62,6 +66,7 @@ export function writeAddress(shown: Shown): string {
         if (shown[key] !== SHOWN[key]) values.set(key, shown[key]);
     }
     if (!shown.names) values.set("names", "no");
+    if (shown.path.length > 0) values.set("path", writePath(shown.path));
     if (shown.level > 0) values.set("level", String(shown.level));
     if (shown.at) values.set("at", shown.at.map((v) => Number(v.toPrecision(6))).join(","));
     return `#${values.toString()}`;

@@ -9,7 +9,7 @@ import { Film } from "./film";
 import { Keeper } from "./keep";
 import { listen } from "./keys";
 import type { Link, Listener, Reply } from "./link";
-import { Looks } from "./looks";
+import { Looks, NATURAL } from "./looks";
 import { ChartsPanel, ModelsPanel, PersonPanel, FindingsPanel } from "./panels";
 import { PlanView } from "./plan";
 import { Properties } from "./properties";
@@ -17,7 +17,8 @@ import type { Thing } from "./things";
 import { Toolbar } from "./toolbar";
 import { declareSections, LISTS } from "./tools";
 import { offersOf } from "./offers";
-import { View3d, type CameraMode, type LevelMode } from "./view3d";
+import { Shots } from "./shots";
+import { CAMERAS, View3d, type CameraMode, type LevelMode } from "./view3d";
 import type { ChartRow, Finding, Inspection, People, Raster, Registry, Scene, State, Vectors } from "./types";
 import { boxOf, boxOfRings } from "./types";
 
@@ -49,6 +50,7 @@ export class App implements Listener, EditorHost {
     files = new Files(this);
     keeper = new Keeper(this);
     film = Film.of(this, location.hash);
+    shots = new Shots(this);
     toolbar = new Toolbar(this);
     controls = new Controls(this);
     inspection: Inspection | null = null;
@@ -155,6 +157,7 @@ export class App implements Listener, EditorHost {
             this.toolbar.hint,
             this.toasts,
             this.making,
+            this.shots.bar,
             this.keeper.offer,
             this.lost,
         );
@@ -309,7 +312,7 @@ export class App implements Listener, EditorHost {
     // Another scene may have other colours and layers.
     sceneOpened(first: boolean): void {
         const scene = this.scenes[0] as Scene;
-        if (!scene.colours.some((colour) => colour.name === this.shown.colour))
+        if (this.shown.colour !== NATURAL && !scene.colours.some((colour) => colour.name === this.shown.colour))
             this.shown.colour = scene.colours[0]?.name ?? "";
         if (this.shown.layer && !scene.layers.some((layer) => layer.name === this.shown.layer)) this.shown.layer = "";
         if (!first) {
@@ -318,7 +321,7 @@ export class App implements Listener, EditorHost {
             this.charts.reset(0);
         }
         if (first && scene.file === OPENING && !this.shown.at && !location.hash) this.beginNear(scene);
-        void this.ask("colour", { by: this.shown.colour });
+        void this.ask("colour", { by: this.looks.asked() });
         this.sendView();
         this.looks.sendLayers();
         if (this.shown.view === "3d") this.setView("3d");
@@ -497,11 +500,14 @@ export class App implements Listener, EditorHost {
             const lookup = this.looks.lookup(scene),
                 shade = this.looks.shader(scene, people);
             this.space.chosen = chosen;
+            const natural = this.shown.colour === NATURAL;
             this.space.show(people, (k) => {
+                if (natural) return null;
                 const at = 4 * Math.round(shade(k) * 255);
                 return [lookup[at] / 255, lookup[at + 1] / 255, lookup[at + 2] / 255];
             });
             this.film?.frame(people);
+            this.shots.came();
         }
     }
 
@@ -563,6 +569,7 @@ export class App implements Listener, EditorHost {
             };
             this.space.levelMode = this.shown.levels as LevelMode;
             this.space.cameraMode = this.shown.camera as CameraMode;
+            this.space.path = this.shown.path;
         }
         const scene = this.scenes[0],
             three = this.shown.view === "3d";
@@ -573,10 +580,12 @@ export class App implements Listener, EditorHost {
             this.space.setScene(scene, false);
             this.space.setDoors(this.plans[0].doorsOpen);
             this.space.setRaster(this.looks.rasters[0], this.plans[0].rasterImage);
-            if (this.shown.camera === "walk") this.space.setCamera("walk");
+            if (this.shown.camera !== "orbit") this.setCamera(this.shown.camera);
         }
         if (scene) this.controls.levelMenus(scene);
-        this.toolbar.hint.hidden = three;
+        if (three) this.toolbar.setTool("select");
+        this.toolbar.showTool();
+        this.shots.update();
         this.sendView();
         this.looks.viewChanged();
     }
@@ -585,7 +594,9 @@ export class App implements Listener, EditorHost {
         this.shown.camera = mode;
         this.controls.camera.value = mode;
         this.space?.setCamera(mode as CameraMode);
-        if (mode === "follow" && !this.inspection) {
+        if (mode === "path" && this.shown.path.length === 0)
+            this.note("The path is empty: look from somewhere and set a key frame (F7), then again at another time.");
+        if ((mode === "follow" || mode === "eyes") && !this.inspection) {
             this.note("Click a person to follow it.");
             const people = this.crowd[0];
             if (people && people.count > 0) this.inspect(Math.floor(people.count / 2), 0);
@@ -594,8 +605,8 @@ export class App implements Listener, EditorHost {
     }
 
     nextCamera(): void {
-        const modes = ["orbit", "walk", "follow"];
-        if (this.shown.view === "3d") this.setCamera(modes[(modes.indexOf(this.shown.camera) + 1) % 3]);
+        const next = CAMERAS.indexOf(this.shown.camera as CameraMode) + 1;
+        if (this.shown.view === "3d") this.setCamera(CAMERAS[next % CAMERAS.length]);
     }
 
     setLevelMode(mode: string): void {

@@ -41,6 +41,8 @@ export class Controls {
         h("option", { value: "orbit" }, "Orbit"),
         h("option", { value: "walk" }, "Walk (W A S D)"),
         h("option", { value: "follow" }, "Follow the chosen"),
+        h("option", { value: "eyes" }, "With its eyes"),
+        h("option", { value: "path" }, "Along the path"),
     );
     levels = h("select", {
         title: "Which level the plan shows (PageUp, PageDown)",
@@ -209,6 +211,9 @@ export class Controls {
         add("Look", "n", "N", "new scene, templates", () => this.app.files.showTemplates());
         add("Look", "y", "Y", "names on the plan", () => this.app.toggleNames());
         add("Look", "k", "K", "next camera", () => this.app.nextCamera());
+        add("Look", "F7", "F7", "camera here now: a key frame of its path", () => this.app.shots.keyFrame());
+        add("Look", "F8", "F8", "clean picture, 3840 pixels wide", () => void this.app.shots.picture());
+        add("Look", "F9", "F9", "clip of 10 s (3D)", () => void this.app.shots.clip());
         add("Look", "t", "T", "light or dark", () => this.app.toggleTheme());
         add("Look", "p", "P", "panels", () => this.app.togglePanels());
         add("Look", "PageUp", "PgUp", "level up", () => this.app.setLevel(this.app.shown.level + 1));

@@ -27,9 +27,11 @@ export class Film {
             scene = this.app.scenes[0];
         const coloured = scene?.colours[people.colour]?.name === this.app.shown.colour;
         if (!space || !scene || !coloured || people.time === this.sent) return;
+        const before = this.sent;
         this.sent = people.time;
         const { width, height } = this.canvas;
         const context = this.canvas.getContext("2d");
+        if (Number.isNaN(before) && !this.app.shown.path.length) space.fit(width / height);
         context?.drawImage(space.still(width, height), 0, 0, width, height);
         if (context) this.caption(context, scene, people);
         this.canvas.toBlob(

@@ -3,7 +3,10 @@
 import type { App } from "./app";
 import { CATEGORIES, MAPS, categoryTable, css, gradient, roundUp, sample, table, ticks, type Rgb } from "./colours";
 import { clear, cssColour, dark, h, redrawn, short, unitText, words } from "./dom";
+import { CLOTHES, clothesOf } from "./walker";
 import type { ColourValue, Layer, People, Raster, Scene, Service, Vectors } from "./types";
+
+export const NATURAL = "clothes"; // people as they are dressed, by their ids: no value of the crowd
 
 export class Looks {
     vectorsOf = 0;
@@ -19,7 +22,13 @@ export class Looks {
         return scene.colours.find((colour) => colour.name === this.app.shown.colour);
     }
 
+    // The colour that the server is asked for.
+    asked(): string {
+        return this.app.shown.colour === NATURAL ? (this.app.scenes[0]?.colours[0]?.name ?? "") : this.app.shown.colour;
+    }
+
     lookup(scene: Scene): Uint8Array<ArrayBuffer> {
+        if (this.app.shown.colour === NATURAL) return categoryTable(CLOTHES);
         const colour = this.colour(scene);
         if (!colour || colour.kind === "category") return categoryTable();
         const out = table(mapOf(colour.name));
@@ -33,6 +42,7 @@ export class Looks {
     }
 
     shader(scene: Scene, people: People): (k: number) => number {
+        if (this.app.shown.colour === NATURAL) return (k) => clothesOf(people.id[k]) / 255;
         const category = this.colour(scene)?.kind === "category";
         const n = CATEGORIES.length;
         // A frame of the previous colour: shown grey rather than wrong.
@@ -105,7 +115,7 @@ export class Looks {
 
     setColour(name: string): void {
         this.app.shown.colour = name;
-        void this.app.ask("colour", { by: name });
+        void this.app.ask("colour", { by: this.asked() });
         this.viewChanged();
     }
 
@@ -236,13 +246,10 @@ export class Looks {
         );
         const parts = [
             h("h3", {}, "Colour people by"),
-            pick(
-                "colour",
-                "Colour people by",
-                this.app.shown.colour,
-                (name) => this.setColour(name),
-                scene.colours.map(label),
-            ),
+            pick("colour", "Colour people by", this.app.shown.colour, (name) => this.setColour(name), [
+                ...scene.colours.map(label),
+                { name: NATURAL, label: "Clothes", doc: "As they are dressed, whatever they do" },
+            ]),
             h("h3", {}, "Heat map"),
             pick("layer", "Heat map", this.app.shown.layer, (name) => this.setLayer(name), [off, ...maps.map(label)]),
             (shownMap?.services.length ?? 0) > 1

@@ -209,8 +209,25 @@ export class PlanView {
         });
     }
 
-    private draw(): void {
-        const ratio = devicePixelRatio || 1;
+    // What is shown in a picture so many pixels wide, without what is selected or drawn just now.
+    still(width: number): HTMLCanvasElement {
+        const ratio = width / Math.max(1, this.element.clientWidth),
+            height = Math.round(ratio * this.element.clientHeight),
+            out = h("canvas", { width, height }),
+            context = out.getContext("2d"),
+            layers = [this.low, this.mid, this.high],
+            kept = [this.chosen, this.sketch, this.pin] as const;
+        for (const canvas of layers) Object.assign(canvas, { width, height });
+        this.chosen = this.sketch = this.pin = null;
+        this.dirty = true;
+        this.draw(ratio);
+        for (const canvas of layers) context?.drawImage(canvas, 0, 0);
+        [this.chosen, this.sketch, this.pin] = kept;
+        this.resize();
+        return out;
+    }
+
+    private draw(ratio = devicePixelRatio || 1): void {
         if (this.pin) {
             if (performance.now() >= this.pin.until) this.pin = null;
             this.dirty = true;

@@ -64,6 +64,10 @@ export class Toolbar {
             clear(this.hint, "A recording: play it, go back and forth, colour it, click a person.");
             return;
         }
+        if (this.app.shown.view === "3d" && name !== "select") {
+            this.app.note("Plans are drawn in the plan (V).");
+            return;
+        }
         this.app.editor.choose(name);
         for (const item of this.tools.querySelectorAll("button"))
             item.setAttribute("aria-pressed", String(item.id === `tool-${name}`));
@@ -176,7 +180,12 @@ export class Toolbar {
             );
         if (["line", "rect", "path"].includes(tool.stroke)) parts.push(this.numbers());
         redrawn(this.hint, name, () => clear(this.hint, h("span", {}, tool.hint), ...parts));
-        this.hint.hidden = this.app.shown.view === "3d";
+        const three = this.app.shown.view === "3d";
+        this.hint.hidden = three;
+        for (const item of this.tools.querySelectorAll("button")) {
+            item.disabled = three && item.id !== "tool-select"; // plans are drawn in the plan
+            item.title = item.title.replace(/: in the plan$/, "") + (item.disabled ? ": in the plan" : "");
+        }
     }
 
     // Coordinates typed instead of drawn.

@@ -1,46 +1,21 @@
-// The same crowd in three dimensions: walls, doors and stairs with height, walking people, shadows; orbit, walk and follow
-// cameras; levels one, stacked or pulled apart. x is east, y north, z up [m]. SPDX-License-Identifier: Apache-2.0
+// The same crowd in three dimensions: walls, doors and stairs with height, walking people, shadows; cameras that orbit, walk,
+// follow a person, look with its eyes or go along a path; levels one, stacked or pulled apart. x is east, y north, z up [m].
+// SPDX-License-Identifier: Apache-2.0
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { cssColour, dark, h } from "./dom";
 import { colourOf, isArea } from "./tools";
-import {
-    addInstances,
-    phaseOf,
-    stepLength,
-    walkerDepth,
-    walkerGeometry,
-    walkerMaterial,
-    type WalkerShape,
-} from "./walker";
+import { Crowd3d, type Viewer } from "./crowd3d";
+import { atTime, type Shot } from "./shots";
+import { CUT, TALL, groundTexture, runOf, shapesOf, wallMeshes, type WallLook } from "./walls3d";
 import type { Level, People, Raster, Ring, Scene } from "./types";
 import { boxOf, distanceToLine, insideRings } from "./types";
 
 export type LevelMode = "one" | "stacked" | "apart";
-export type CameraMode = "orbit" | "walk" | "follow";
+export const CAMERAS = ["orbit", "walk", "follow", "eyes", "path"] as const;
+export type CameraMode = (typeof CAMERAS)[number];
 
 const EYE = 1.62; // height of the eyes [m]
-const CUT = 1.15; // walls end here while one looks from above, so that they hide no person [m]
-const TALL = 2.7; // and here when one walks among them [m]
-const CAPACITY = 40000;
-const BUDGET = 2e6; // triangles of all bodies: an ordinary GPU draws them, and their shadows, thirty times a second
-const NEAR = 12; // people nearer than this are drawn wherever one looks, for their shadows [m]
-
-// Bodies by distance from the camera [m], each simpler than the one before.
-const BODIES: { until: number; shape: WalkerShape; shadow: boolean }[] = [
-    { until: 16, shape: "fine", shadow: true },
-    { until: 60, shape: "plain", shadow: true },
-    { until: 160, shape: "figure", shadow: true },
-    { until: Infinity, shape: "peg", shadow: false },
-];
-
-interface Track {
-    seen: number;
-    x: number;
-    y: number;
-    phase: number;
-    heading: number;
-}
 
 export class View3d {
     readonly element: HTMLElement;
@@ -57,26 +32,18 @@ export class View3d {
     private sky = new THREE.HemisphereLight(0xf2f6ff, 0xb8b2a6, 1.9);
     private built = new THREE.Group();
     private levelGroups: THREE.Group[] = [];
-    private crowds: THREE.Mesh<THREE.InstancedBufferGeometry, THREE.Material>[] = [];
+    readonly crowd: Crowd3d;
+    path: Shot[] = []; // of the camera
+    private wallLook: WallLook = { eye: { value: new THREE.Vector3() }, among: { value: 0 } };
     private marker: THREE.Mesh;
     private doorMeshes: { leaf: THREE.Mesh; sill: THREE.Mesh }[] = [];
     private rasterMesh: THREE.Mesh | null = null;
     private scene: Scene | null = null;
-    private people: People | null = null;
-    private tracks = new Map<number, Track>();
-    private before = emptyTracks();
-    private after = { phase: new Float32Array(0), step: new Float32Array(0), colour: new Float32Array(0) };
-    private frame = 0;
-    private arrived = 0;
-    private interval = 100;
     private active = false;
     private keys = new Set<string>();
     private look = { yaw: 0, pitch: -0.1 };
     private last = performance.now();
     private slow = 16;
-    private crowding = 1; // bodies are so many times simpler than their distance asks for
-    private seen = new THREE.Frustum();
-    private body = new THREE.Sphere(new THREE.Vector3(), 1.2);
     private filming = false;
 
     constructor() {
@@ -94,16 +61,8 @@ export class View3d {
         this.sun.castShadow = true;
         this.sun.shadow.mapSize.set(2048, 2048);
         this.sun.shadow.bias = -0.0006;
-        for (const body of BODIES) {
-            const geometry = walkerGeometry(body.shape);
-            addInstances(geometry, CAPACITY);
-            const mesh = new THREE.Mesh(geometry, walkerMaterial() as THREE.Material);
-            mesh.customDepthMaterial = walkerDepth();
-            mesh.castShadow = body.shadow;
-            mesh.frustumCulled = false;
-            this.crowds.push(mesh);
-            this.space.add(mesh);
-        }
+        this.crowd = new Crowd3d(this.renderer);
+        this.space.add(this.crowd.group);
         this.marker = new THREE.Mesh(
             new THREE.ConeGeometry(0.16, 0.34, 12).rotateX(-Math.PI / 2),
             new THREE.MeshBasicMaterial({ color: 0xd55e00 }),
@@ -187,7 +146,8 @@ export class View3d {
         this.levelGroups = [];
         this.doorMeshes = [];
         this.rasterMesh = null;
-        const tall = this.cameraMode === "walk" ? TALL : CUT;
+        const tall = this.isAmong() ? TALL : CUT;
+        this.wallLook.among.value = this.isAmong() ? 1 : 0;
         scene.levels.forEach((level, k) => {
             const group = new THREE.Group();
             group.position.z = this.height(k);
@@ -232,14 +192,21 @@ export class View3d {
         });
     }
 
+    // Shadows are fine where one looks, and end where they cannot be seen.
     private light(): void {
-        const box = boxOf(this.scene as Scene);
-        const reach = Math.min(120, Math.hypot(box[2] - box[0], box[3] - box[1]) / 2 + 3);
-        const x = (box[0] + box[2]) / 2,
-            y = (box[1] + box[3]) / 2;
+        const box = boxOf(this.scene as Scene),
+            whole = Math.min(120, Math.hypot(box[2] - box[0], box[3] - box[1]) / 2 + 3),
+            among = this.cameraMode !== "orbit" && this.cameraMode !== "path",
+            at = among ? this.camera.position : this.orbit.target,
+            far = among ? 30 : 0.75 * this.camera.position.distanceTo(this.orbit.target) + 4,
+            reach = Math.min(whole, far),
+            grid = reach / 64;
+        const x = reach < whole ? Math.round(at.x / grid) * grid : (box[0] + box[2]) / 2,
+            y = reach < whole ? Math.round(at.y / grid) * grid : (box[1] + box[3]) / 2;
         this.sun.target.position.set(x, y, 0);
         this.sun.position.set(x - 0.5 * reach, y - 0.7 * reach, 1.6 * reach + 10);
         const shadow = this.sun.shadow.camera;
+        if (shadow.right === reach) return;
         shadow.left = shadow.bottom = -reach;
         shadow.right = shadow.top = reach;
         shadow.near = 1;
@@ -248,25 +215,21 @@ export class View3d {
     }
 
     private addGround(group: THREE.Group, level: Level, tall: number, index: number): void {
-        const floor = new THREE.MeshLambertMaterial({ color: cssColour("--floor3d"), side: THREE.DoubleSide });
+        const floor = new THREE.MeshLambertMaterial({
+            color: cssColour("--floor3d"),
+            map: groundTexture(),
+            side: THREE.DoubleSide,
+        });
         const faint = this.levelMode !== "one" && (this.scene?.levels.length ?? 1) > 1 && index > 0;
         if (faint) Object.assign(floor, { transparent: true, opacity: 0.55, depthWrite: false });
-        const shapes = shapesOf(level.rings);
-        const ground =
-            level.rings.length > 0
-                ? new THREE.ShapeGeometry(shapes)
-                : new THREE.PlaneGeometry(400, 400).translate(
-                      (level.box[0] + level.box[2]) / 2,
-                      (level.box[1] + level.box[3]) / 2,
-                      0,
-                  );
-        const mesh = new THREE.Mesh(ground, floor);
+        const [x0, y0, x1, y1] = level.box,
+            open = [x0 - 200, y0 - 200, x1 + 200, y0 - 200, x1 + 200, y1 + 200, x0 - 200, y1 + 200],
+            shapes = shapesOf(level.rings.length > 0 ? level.rings : [open]);
+        const mesh = new THREE.Mesh(new THREE.ShapeGeometry(shapes), floor);
         mesh.receiveShadow = true;
         group.add(mesh);
         const stone = new THREE.MeshLambertMaterial({ color: cssColour("--wall3d") });
-        const walls = new THREE.Mesh(wallGeometry(level.walls, tall), stone);
-        walls.castShadow = walls.receiveShadow = true;
-        group.add(walls);
+        group.add(...wallMeshes(level, cssColour("--wall3d"), this.wallLook));
         // Columns and blocks are holes of the ground: closed on top.
         const holes = shapes.flatMap((shape) => shape.holes).map((path) => new THREE.Shape(path.getPoints()));
         if (holes.length > 0) {
@@ -347,8 +310,11 @@ export class View3d {
     }
 
     // ---- cameras
-    fit(): void {
+    // Of a picture of another shape than the window's: `aspect`, its width over its height.
+    fit(aspect = this.camera.aspect): void {
         if (!this.scene) return;
+        this.camera.aspect = aspect;
+        this.camera.updateProjectionMatrix();
         const box = boxOf(this.scene),
             x = (box[0] + box[2]) / 2,
             y = (box[1] + box[3]) / 2,
@@ -378,7 +344,7 @@ export class View3d {
 
     setCamera(mode: CameraMode): void {
         this.cameraMode = mode;
-        this.orbit.enabled = mode !== "walk";
+        this.orbit.enabled = mode === "orbit" || mode === "follow";
         if (mode === "walk" && this.scene) {
             const target = this.orbit.target;
             const away = new THREE.Vector3().subVectors(target, this.camera.position),
@@ -398,7 +364,7 @@ export class View3d {
 
     // The middle of the people of a level.
     private crowdOf(level: number): [number, number] | null {
-        const people = this.people;
+        const { people } = this.crowd;
         let x = 0,
             y = 0,
             n = 0;
@@ -439,55 +405,35 @@ export class View3d {
         this.camera.lookAt(this.orbit.target);
     }
 
+    private lookFrom(x: number, y: number, z: number, heading: number): void {
+        this.camera.position.set(x + 0.08 * Math.cos(heading), y + 0.08 * Math.sin(heading), z);
+        this.camera.lookAt(x + 4 * Math.cos(heading), y + 4 * Math.sin(heading), z - 0.35);
+    }
+
+    // ---- the path: where the camera is at which time of the run
+    private along(time: number): void {
+        const at = atTime(this.path, time);
+        if (!at) return;
+        this.camera.position.set(at[1], at[2], at[3]);
+        this.orbit.target.set(at[4], at[5], at[6]);
+        this.camera.lookAt(this.orbit.target);
+    }
+
+    // Where the camera is now.
+    shot(): Shot {
+        const { x, y, z } = this.camera.position,
+            target = this.cameraMode === "orbit" ? this.orbit.target : this.camera.getWorldDirection(new THREE.Vector3()).multiplyScalar(5).add(this.camera.position); // prettier-ignore
+        return [this.crowd.time(), x, y, z, target.x, target.y, target.z];
+    }
+
+    // Walls are whole where the camera is among the people.
+    private isAmong(): boolean {
+        return this.cameraMode === "walk" || this.cameraMode === "eyes";
+    }
+
     // ---- people
-    show(people: People, shade: (k: number) => [number, number, number]): void {
-        const n = people.count;
-        if (this.after.phase.length < n) {
-            const size = Math.ceil(n * 1.25);
-            for (const key of ["x", "y", "phase", "heading"] as const) this.before[key] = new Float32Array(size);
-            this.after = {
-                phase: new Float32Array(size),
-                step: new Float32Array(size),
-                colour: new Float32Array(3 * size),
-            };
-        }
-        this.frame++;
-        for (let k = 0; k < n; k++) {
-            const id = people.id[k],
-                x = people.x[k],
-                y = people.y[k];
-            const step = stepLength(people.speed[k]);
-            let track = this.tracks.get(id);
-            const jumped = track !== undefined && Math.abs(track.x - x) + Math.abs(track.y - y) > 3;
-            if (!track || jumped) {
-                track = { seen: 0, x, y, phase: (id * 0.618) % 1, heading: people.heading[k] };
-                this.tracks.set(id, track);
-            }
-            this.before.x[k] = track.x;
-            this.before.y[k] = track.y;
-            this.before.phase[k] = track.phase;
-            this.before.heading[k] = track.heading;
-            // Feet advance by the distance walked, not by the clock.
-            track.phase += phaseOf(Math.hypot(x - track.x, y - track.y), step);
-            let turn = people.heading[k] - track.heading;
-            turn -= 2 * Math.PI * Math.round(turn / (2 * Math.PI));
-            track.heading += turn * (people.speed[k] > 0.15 ? 0.35 : 0.06);
-            track.x = x;
-            track.y = y;
-            track.seen = this.frame;
-            this.after.phase[k] = track.phase;
-            this.after.step[k] = people.speed[k] < 0.05 ? 0.02 : step;
-            const [r, g, b] = shade(k);
-            this.after.colour[3 * k] = r;
-            this.after.colour[3 * k + 1] = g;
-            this.after.colour[3 * k + 2] = b;
-        }
-        if (this.frame % 200 === 0)
-            for (const [id, track] of this.tracks) if (track.seen < this.frame - 100) this.tracks.delete(id);
-        const now = performance.now();
-        if (this.arrived > 0) this.interval = 0.8 * this.interval + 0.2 * Math.min(300, now - this.arrived);
-        this.arrived = now;
-        this.people = people;
+    show(people: People, shade: (k: number) => [number, number, number] | null): void {
+        this.crowd.show(people, shade);
     }
 
     private heightAt(level: number, x: number, y: number): number {
@@ -507,77 +453,28 @@ export class View3d {
         return z;
     }
 
-    private place(): void {
-        const people = this.people,
-            scene = this.scene;
-        if (!people || !scene) return;
-        const t = Math.min(1, (performance.now() - this.arrived) / Math.max(16, this.interval));
-        const eye = this.camera.position;
-        const counts = BODIES.map(() => 0);
-        const arrays = this.crowds.map((mesh) =>
-            ["place", "gait", "cloth"].map(
-                (name) => (mesh.geometry.getAttribute(name) as THREE.InstancedBufferAttribute).array as Float32Array,
-            ),
-        );
+    // `fraction`: between the last two moments; without, as the clock says.
+    private place(fraction?: number): void {
+        if (!this.scene) return;
         this.marker.visible = false;
-        this.camera.updateMatrixWorld();
-        this.seen.setFromProjectionMatrix(
-            new THREE.Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse),
-        );
-        const simpler = (this.crowding * this.slow) / 16;
-        const night = dark() ? 0.8 : 1;
-        for (let k = 0; k < people.count; k++) {
-            const level = people.level[k];
-            if (this.levelMode === "one" && level !== this.level) continue;
-            const x = this.before.x[k] + (people.x[k] - this.before.x[k]) * t;
-            const y = this.before.y[k] + (people.y[k] - this.before.y[k]) * t;
-            const z = this.heightAt(level, x, y);
-            const track = this.tracks.get(people.id[k]);
-            const heading = this.before.heading[k] + ((track?.heading ?? 0) - this.before.heading[k]) * t;
-            const far = Math.hypot(x - eye.x, y - eye.y, z - eye.z);
-            this.body.center.set(x, y, z + 0.9);
-            if (far > NEAR && people.id[k] !== this.chosen && !this.seen.intersectsSphere(this.body)) continue;
-            let body = 0;
-            while (far * simpler > BODIES[body].until) body++;
-            const at = counts[body];
-            if (at >= CAPACITY) continue;
-            counts[body]++;
-            const [place, gait, cloth] = arrays[body];
-            const id = people.id[k],
-                tall = 0.92 + 0.16 * ((id * 0.754877) % 1),
-                girth = (people.radius[k] / 0.2) * (0.94 + 0.12 * ((id * 0.56984) % 1));
-            place[4 * at] = x;
-            place[4 * at + 1] = y;
-            place[4 * at + 2] = z;
-            place[4 * at + 3] = heading;
-            gait[4 * at] = this.before.phase[k] + (this.after.phase[k] - this.before.phase[k]) * t;
-            gait[4 * at + 1] = this.after.step[k];
-            gait[4 * at + 2] = tall;
-            gait[4 * at + 3] = Math.min(1.6, Math.max(0.7, girth));
-            cloth[4 * at] = this.after.colour[3 * k] * night;
-            cloth[4 * at + 1] = this.after.colour[3 * k + 1] * night;
-            cloth[4 * at + 2] = this.after.colour[3 * k + 2] * night;
-            cloth[4 * at + 3] = people.phase[k] === 4 ? 1 : 0; // fallen
-            if (id === this.chosen) {
-                this.marker.visible = true;
-                this.marker.position.set(x, y, z + 2.15 * tall);
-                if (this.cameraMode === "follow") this.follow(x, y, z, heading);
-            }
-        }
-        this.crowding = nextCrowding(
-            this.crowding,
-            this.crowds.reduce((sum, mesh, body) => sum + (counts[body] * (mesh.geometry.index?.count ?? 0)) / 3, 0),
-        );
-        this.crowds.forEach((mesh, body) => {
-            mesh.geometry.instanceCount = counts[body];
-            mesh.visible = counts[body] > 0;
-            for (const name of ["place", "gait", "cloth"]) {
-                const attribute = mesh.geometry.getAttribute(name) as THREE.InstancedBufferAttribute;
-                attribute.clearUpdateRanges();
-                attribute.addUpdateRange(0, 4 * counts[body]);
-                attribute.needsUpdate = true;
-            }
-        });
+        this.wallLook.eye.value.copy(this.camera.position);
+        const view: Viewer = {
+            camera: this.camera,
+            chosen: this.chosen,
+            skipped: this.cameraMode === "eyes" ? this.chosen : 0,
+            slow: this.slow / 16,
+            shows: (level) => this.levelMode !== "one" || level === this.level,
+            heightAt: (level, x, y) => this.heightAt(level, x, y),
+            found: (x, y, z, heading, size) => {
+                if (this.cameraMode === "eyes") this.lookFrom(x, y, z + EYE * size, heading);
+                else {
+                    this.marker.visible = !this.filming;
+                    this.marker.position.set(x, y, z + 2.15 * size);
+                    if (this.cameraMode === "follow") this.follow(x, y, z, heading);
+                }
+            },
+        };
+        this.crowd.place(view, fraction);
     }
 
     private render(): void {
@@ -588,13 +485,15 @@ export class View3d {
         this.slow = Math.min(48, Math.max(16, 0.95 * this.slow + 0.05 * (now - this.last)));
         this.last = now;
         if (this.cameraMode === "walk") this.walk(seconds);
+        if (this.cameraMode === "path") this.along(this.crowd.time());
         this.place();
+        this.light();
         this.renderer.render(this.space, this.camera);
         requestAnimationFrame(() => this.render());
     }
 
     private pick(px: number, py: number): void {
-        const people = this.people;
+        const { people } = this.crowd;
         if (!people) return;
         const { clientWidth, clientHeight } = this.element,
             point = new THREE.Vector3();
@@ -617,32 +516,31 @@ export class View3d {
     triangles(): number {
         return this.renderer.info.render.triangles;
     }
-    // Draws the last shown moment once more, for a film: no time passes, each person has the best body for the distance.
-    still(width: number, height: number): HTMLCanvasElement {
+    // One picture of the moment at `fraction` between the last two, for a film or a file: no time passes by the clock, each
+    // person has the best body for the distance. `resume` goes back to the window.
+    still(width: number, height: number, fraction = 1): HTMLCanvasElement {
         if (!this.filming) {
             this.filming = true;
             this.renderer.setPixelRatio(1);
-            this.renderer.setSize(width, height);
+            this.renderer.setSize(width, height, false);
             this.camera.aspect = width / height;
             this.camera.updateProjectionMatrix();
-            this.fit();
         }
-        this.arrived = performance.now() - 1e6;
         this.slow = 16;
-        this.place();
+        this.crowd.crowding = 1;
+        if (this.cameraMode === "path") this.along(this.crowd.time(fraction));
+        this.place(fraction);
+        this.light();
         this.renderer.render(this.space, this.camera);
         return this.renderer.domElement;
     }
-}
 
-// Follows the number of triangles: a tenth more at a time, so that bodies do not flicker between two shapes.
-export function nextCrowding(now: number, triangles: number): number {
-    if (triangles > BUDGET) return Math.min(50, now * 1.1);
-    return triangles < 0.7 * BUDGET ? Math.max(1, now / 1.02) : now;
-}
-
-function emptyTracks(): Record<"x" | "y" | "phase" | "heading", Float32Array> {
-    return { x: new Float32Array(0), y: new Float32Array(0), phase: new Float32Array(0), heading: new Float32Array(0) };
+    resume(): void {
+        this.filming = false;
+        this.last = performance.now();
+        this.resize();
+        requestAnimationFrame(() => this.render());
+    }
 }
 
 // The place nearest to (x, y) where a camera can stand half a metre from every wall.
@@ -663,96 +561,4 @@ function standing(level: Level | undefined, x: number, y: number): [number, numb
             best = [px, py];
         }
     return best;
-}
-
-// Rings of which inside is where an odd number surrounds: outer ones with their holes.
-function shapesOf(rings: Ring[]): THREE.Shape[] {
-    const depth = rings.map(
-        (ring, k) => rings.filter((other, j) => j !== k && insideRings([other], ring[0], ring[1])).length,
-    );
-    const points = (ring: Ring): THREE.Vector2[] => {
-        const out: THREE.Vector2[] = [];
-        for (let k = 0; k < ring.length; k += 2) out.push(new THREE.Vector2(ring[k], ring[k + 1]));
-        return out;
-    };
-    return rings.flatMap((ring, k) => {
-        if (depth[k] % 2 === 1 || ring.length < 6) return [];
-        const shape = new THREE.Shape(points(ring));
-        rings.forEach((hole, j) => {
-            if (depth[j] === depth[k] + 1 && insideRings([ring], hole[0], hole[1]))
-                shape.holes.push(new THREE.Path(points(hole)));
-        });
-        return [shape];
-    });
-}
-
-// Thin blocks along the segments, one mesh.
-function wallGeometry(walls: number[], tall: number): THREE.BufferGeometry {
-    const position: number[] = [],
-        normal: number[] = [],
-        index: number[] = [],
-        half = 0.05;
-    const face = (corners: number[][], n: number[]): void => {
-        const start = position.length / 3;
-        for (const corner of corners) {
-            position.push(...corner);
-            normal.push(...n);
-        }
-        index.push(start, start + 1, start + 2, start, start + 2, start + 3);
-    };
-    for (let k = 0; k + 3 < walls.length; k += 4) {
-        const [x0, y0, x1, y1] = walls.slice(k, k + 4),
-            length = Math.hypot(x1 - x0, y1 - y0);
-        if (!(length > 0)) continue;
-        const ux = ((x1 - x0) / length) * half,
-            uy = ((y1 - y0) / length) * half,
-            nx = -uy,
-            ny = ux;
-        const a = [x0 - ux + nx, y0 - uy + ny],
-            b = [x1 + ux + nx, y1 + uy + ny];
-        const c = [x1 + ux - nx, y1 + uy - ny],
-            d = [x0 - ux - nx, y0 - uy - ny];
-        const ring = [a, d, c, b];
-        const out = [
-            [-ux, -uy],
-            [-nx, -ny],
-            [ux, uy],
-            [nx, ny],
-        ];
-        ring.forEach((p, i) => {
-            const q = ring[(i + 1) % 4],
-                n = [out[i][0] / half, out[i][1] / half, 0];
-            face(
-                [
-                    [p[0], p[1], 0],
-                    [q[0], q[1], 0],
-                    [q[0], q[1], tall],
-                    [p[0], p[1], tall],
-                ],
-                n,
-            );
-        });
-        face(
-            [
-                [a[0], a[1], tall],
-                [d[0], d[1], tall],
-                [c[0], c[1], tall],
-                [b[0], b[1], tall],
-            ],
-            [0, 0, 1],
-        );
-    }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.Float32BufferAttribute(position, 3));
-    geometry.setAttribute("normal", new THREE.Float32BufferAttribute(normal, 3));
-    geometry.setIndex(index);
-    return geometry;
-}
-
-// The depth of a flight of stairs behind its top line [m].
-function runOf(ring: Ring, top: ArrayLike<number>, up: [number, number]): number {
-    let run = 0.5;
-    for (let k = 0; k < ring.length; k += 2)
-        run = Math.max(run, (top[0] - ring[k]) * up[0] + (top[1] - ring[k + 1]) * up[1]);
-    return run;
 }

@@ -18,7 +18,11 @@ import { changeOf, faultOf, fieldsOf, renamed, type Field } from "../src/fields"
 import { mapShape, moveShape, reshape, shapeHandles, shapePoints, shapeRings, thinned, turned } from "../src/shapes";
 import { colourOf, declareSections, LISTS, TOOLS } from "../src/tools";
 import { handlesOf, sameThing, snap, snapTo, thingAt } from "../src/things";
-import { footAhead, phaseOf, stepLength } from "../src/walker";
+import { ANKLE, Gait, TOE } from "../src/gait";
+import { turned as turnedBody } from "../src/crowd3d";
+import { atTime, readPath, writePath } from "../src/shots";
+import { PARTS, lookOf } from "../src/walker";
+import { webm } from "../src/webm";
 import { insideRings } from "../src/types";
 
 function frame(kind: number, count: number, each: number): { data: ArrayBuffer; view: DataView } {
@@ -262,16 +266,134 @@ test("sliders have a useful range inside the parameter's", () => {
     assert.deepEqual(sliderRange({ ...param, max: 1e6 }), [0, 8]);
 });
 
-test("the foot on the ground does not slide", () => {
-    for (const speed of [0.3, 0.8, 1.34, 2]) {
-        const step = stepLength(speed),
-            seconds = 0.01;
-        for (let phase = 0.02; phase < 0.45; phase += 0.05) {
-            const next = phase + phaseOf(speed * seconds, step);
-            near(footAhead(next, step) - footAhead(phase, step) + speed * seconds, 0, 1e-9);
-        }
-        near(footAhead(0, step), footAhead(0.999999, step), 1e-3);
+// Where the ball of each foot is in the world, by what the shader is given; null: the foot swings. A person of size 1.
+function ballsOf(gait: Gait): ([number, number, number] | null)[] {
+    const feet = new Float32Array(4),
+        lift = new Float32Array(4),
+        yaws = gait.write(feet, lift, 0),
+        [c, s] = [Math.cos(gait.heading), Math.sin(gait.heading)];
+    return gait.feet.map(({ swings }, k) => {
+        if (swings) return null;
+        const [x, y, roll, yaw] = [feet[2 * k], feet[2 * k + 1], lift[2 + k], gait.heading + yaws[k]],
+            ahead = gait.size * (TOE * Math.cos(roll) - ANKLE * Math.sin(roll)),
+            high = gait.size * (lift[k] - ANKLE * Math.cos(roll) - TOE * Math.sin(roll));
+        return [
+            gait.x + gait.size * (c * x - s * y) + ahead * Math.cos(yaw),
+            gait.y + gait.size * (s * x + c * y) + ahead * Math.sin(yaw),
+            high,
+        ];
+    });
+}
+
+// The farthest that a foot slides [m] in any step of a way, and the number of steps.
+function slideOf(
+    way: (t: number) => [number, number, number],
+    seconds: number,
+    size = 1,
+): { worst: number; steps: number } {
+    const [x, y, heading] = way(0),
+        gait = new Gait(0.3, x, y, 0, heading, size),
+        from: ([number, number, number] | null)[] = [null, null];
+    let worst = 0,
+        steps = 0;
+    for (let k = 1; k < 60 * seconds; k++) {
+        const [px, py, turn] = way(k / 60);
+        gait.step(px, py, 0, turn, 1 / 60);
+        ballsOf(gait).forEach((ball, side) => {
+            const set = from[side];
+            if (ball && set) worst = Math.max(worst, Math.hypot(ball[0] - set[0], ball[1] - set[1]), Math.abs(ball[2]));
+            else if (ball) steps++;
+            from[side] = ball ? (set ?? ball) : null;
+        });
     }
+    return { worst, steps };
+}
+
+test("no foot on the ground slides by 2 cm in a step, whatever its person does", () => {
+    const ways: Record<string, (t: number) => [number, number, number]> = {
+        "turns on the spot": (t) => [0, 0, 1.5 * t],
+        "walks in a circle": (t) => [Math.cos(1.3 * t), Math.sin(1.3 * t), 1.3 * t + Math.PI / 2],
+        "stops and goes": (t) => [1.3 * (2 * Math.floor(t / 4) + Math.min(2, t % 4)), 0, 0],
+    };
+    for (const v of [0.1, 0.5, 1, 1.34, 1.8, 2.5, 3.5]) ways[`walks or runs at ${v}`] = (t) => [v * t, 0, 0];
+    for (const v of [0.2, 0.5, 0.8]) {
+        ways[`sidesteps at ${v}`] = (t) => [0, v * t, 0];
+        ways[`goes back at ${v}`] = (t) => [-v * t, 0, 0];
+    }
+    // In a jam: a speed that changes by chance, a body that follows it slowly.
+    let seed = 5;
+    const chance = (): number => ((seed = (seed * 16807) % 2147483647) / 2147483647 - 0.5) * 2;
+    for (const mean of [0, 0.3, 1.2]) {
+        const places: [number, number, number][] = [[0, 0, 0]];
+        let [vx, vy] = [mean, 0];
+        for (let k = 1; k < 3600; k++) {
+            vx += (mean - vx) * 0.04 + 0.1 * chance();
+            vy += -vy * 0.04 + 0.1 * chance();
+            const [x, y, heading] = places[k - 1];
+            places.push([x + vx / 60, y + vy / 60, heading + turnedBody(heading, Math.atan2(vy, vx), Math.hypot(vx, vy), 1 / 60)]); // prettier-ignore
+        }
+        ways[`is pushed about at ${mean}`] = (t) => places[Math.min(3599, Math.round(60 * t))];
+    }
+    for (const [what, way] of Object.entries(ways))
+        for (const size of [1, 0.62]) {
+            const { worst, steps } = slideOf(way, 40, size);
+            assert.ok(worst < 0.02, `${what}, size ${size}: ${(100 * worst).toFixed(2)} cm`);
+            assert.ok(steps > 20, `${what}: ${steps} steps`);
+        }
+});
+
+test("people look the same for all time, differ from each other, and have the size of their radius", () => {
+    const looks = Array.from({ length: 2000 }, (_, id) => lookOf(id, 0.2));
+    assert.deepEqual(lookOf(77, 0.2), looks[77]);
+    const share = (part: number): number => looks.filter(({ parts }) => (parts & part) !== 0).length / looks.length;
+    for (const part of [PARTS.long_hair, PARTS.skirt, PARTS.rucksack, PARTS.case, PARTS.hat, PARTS.old, PARTS.woman])
+        assert.ok(share(part) > 0.02 && share(part) < 0.6, `part ${part}: ${share(part)}`);
+    assert.ok(new Set(looks.map(({ top }) => top.join())).size >= 20);
+    assert.equal(share(PARTS.chair), 0);
+    assert.ok((lookOf(5, 0.35).parts & PARTS.chair) !== 0, "the radius of `throng list profiles`");
+    assert.ok((lookOf(5, 0.3).parts & PARTS.case) !== 0);
+    assert.ok(lookOf(5, 0.14).size < 0.75);
+    assert.ok(looks.every(({ size }) => size > 0.85 && size < 1.1));
+});
+
+test("a path of the camera goes through its key frames", () => {
+    const path = readPath("10,0,0,5,0,9,0;0,1,2,3,4,5,6;20,9,9,9,0,0,0;1,2,3");
+    assert.equal(path.length, 3);
+    assert.deepEqual(readPath(writePath(path)), path);
+    assert.deepEqual(atTime(path, -5), path[0]);
+    assert.deepEqual(atTime(path, 99), path[2]);
+    near((atTime(path, 10) as number[])[3], 5, 1e-9);
+    assert.ok((atTime(path, 5) as number[])[3] > 3 && (atTime(path, 5) as number[])[3] < 5);
+    assert.equal(atTime([], 3), null);
+    assert.deepEqual(readAddress(writeAddress({ ...SHOWN, path })).path, path);
+});
+
+test("a clip is a Matroska file whose elements fill it", () => {
+    const data = new Uint8Array([1, 2, 3]),
+        file = webm([{ time: 0, key: true, data }, { time: 33, key: false, data }, { time: 67, key: true, data }], "V_VP9", 640, 360, 30); // prettier-ignore
+    // id and content of each element; ids of their first byte's length, all lengths in eight bytes.
+    const read = (at: number, end: number): [number, Uint8Array][] => {
+        const out: [number, Uint8Array][] = [];
+        while (at < end) {
+            const width = Math.clz32(file[at]) - 23;
+            let id = 0,
+                size = 0;
+            for (let k = 0; k < width; k++) id = id * 256 + file[at++];
+            assert.equal(file[at++], 1);
+            for (let k = 0; k < 7; k++) size = size * 256 + file[at++];
+            out.push([id, file.subarray(at, at + size)]);
+            at += size;
+        }
+        assert.equal(at, end);
+        return out;
+    };
+    const inside = (part: Uint8Array): [number, Uint8Array][] => read(part.byteOffset, part.byteOffset + part.length);
+    const [[head], [segment, body]] = read(0, file.length);
+    assert.deepEqual([head, segment], [0x1a45dfa3, 0x18538067]);
+    const parts = inside(body);
+    assert.deepEqual(parts.map(([id]) => id), [0x1549a966, 0x1654ae6b, 0x1f43b675, 0x1f43b675]); // prettier-ignore
+    const blocks = parts.slice(2).flatMap(([, cluster]) => inside(cluster).filter(([id]) => id === 0xa3));
+    assert.deepEqual(blocks.map(([, block]) => [...block]), [[129, 0, 0, 128, 1, 2, 3], [129, 0, 33, 0, 1, 2, 3], [129, 0, 0, 128, 1, 2, 3]]); // prettier-ignore
 });
 
 const SCENE = decodeScene({
