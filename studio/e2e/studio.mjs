@@ -1322,6 +1322,46 @@ test("the page fits windows from 820 to 3840 pixels", () =>
         }
     })); // prettier-ignore
 
+test("the page speaks German, and English where one asks for it", async () => {
+    const server = await serve("studio", sceneFile("room.json", ROOM), "--no-browser", "--paused", "--threads", "1"),
+        studio = await Studio.open(browser, server.address, { width: 820, height: 1180 }, "de-DE"),
+        text = (selector) => studio.page.textContent(selector);
+    assert.equal(await text("#play"), "▶ Start");
+    assert.equal(await studio.page.getAttribute("#tool-wall", "title"), "Eine Wand zeichnen (W)");
+    // No text is left that has a German one.
+    const pairs = readFileSync(join(root, "studio/src/german.ts"), "utf8").matchAll(/^ +("(?:[^"\\]|\\.)+"):\s+("(?:[^"\\]|\\.)+"),$/gm),
+        foreign = [...pairs].map(([, from, to]) => [JSON.parse(from), JSON.parse(to)]).filter(([from, to]) => from !== to);
+    assert.ok(foreign.length > 300, `${foreign.length} texts`);
+    for (const tab of ["view", "selected", "models", "charts", "findings", "person"]) {
+        await studio.page.click(`#tab-${tab}`);
+        await studio.drawn();
+        const shown = await studio.page.evaluate(() => {
+            const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT),
+                out = [...document.querySelectorAll("[title]")].map((one) => one.title);
+            while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("script, style")) out.push(walker.currentNode.data);
+            return out;
+        });
+        const known = new Set(foreign.map(([, to]) => to));
+        const left = foreign.map(([from]) => from).filter((from) => !known.has(from) && shown.includes(from));
+        assert.deepEqual(left, [], `panel ${tab}`);
+    }
+    const outside = await studio.page.evaluate(() =>
+        [...document.querySelectorAll("header > *, footer > *, .tabs > *, .tools button > span")]
+            .filter((one) => !one.hidden && one.offsetParent !== null)
+            .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || one.scrollWidth > one.clientWidth + 40)
+            .map((one) => one.outerHTML.slice(0, 80)),
+    );
+    assert.deepEqual(outside, []);
+    await studio.shot("german");
+    await studio.page.keyboard.press("?");
+    await studio.noteButtons();
+    await studio.page.selectOption("#language", "en");
+    await studio.wait(() => document.getElementById("play")?.textContent === "▶ Play");
+    studio.complaints.length = 0; // the browser tells of the connection that ended
+    await studio.close();
+    server.stop();
+}); // prettier-ignore
+
 test("every button and every key can be pressed", () =>
     withRoom(async (studio) => {
         // Dialogs shut, and no 3D for longer than its key: without a GPU it is slow.

@@ -203,8 +203,13 @@ export class Studio {
         page.on("pageerror", (error) => this.complaints.push(String(error.stack ?? error)));
     }
 
-    static async open(browser, address, size = { width: 1280, height: 800 }) {
-        const context = await browser.newContext({ viewport: size, acceptDownloads: true, colorScheme: "light" });
+    static async open(browser, address, size = { width: 1280, height: 800 }, locale = "en-US") {
+        const context = await browser.newContext({
+            viewport: size,
+            acceptDownloads: true,
+            colorScheme: "light",
+            locale,
+        });
         context.setDefaultTimeout(WAIT);
         const studio = new Studio(await context.newPage());
         await studio.page.addInitScript(watchButtons);

@@ -13,6 +13,7 @@ import { Looks, NATURAL } from "./looks";
 import { ChartsPanel, ModelsPanel, PersonPanel, FindingsPanel } from "./panels";
 import { PlanView } from "./plan";
 import { Properties } from "./properties";
+import { say } from "./say";
 import type { Thing } from "./things";
 import { Toolbar } from "./toolbar";
 import { declareSections, LISTS } from "./tools";
@@ -97,7 +98,11 @@ export class App implements Listener, EditorHost {
     side = h("aside", { "aria-label": "panels" });
     tabs = h("div", { className: "tabs", role: "tablist" });
     panes = this.plans.map((plan) => h("div", { className: "pane" }, plan.element));
-    stage = h("main", { className: "stage" }, ...this.panes);
+    stage = h(
+        "main",
+        { className: "stage", "data-drop": say("Drop a scene, a WKT or GeoJSON plan, or a picture of a floor plan") },
+        ...this.panes,
+    );
     toasts = h("div", { className: "jam", "aria-live": "polite" });
     lost = h("div", { className: "lost", hidden: true });
     making = h("div", { className: "floating making", hidden: true, role: "status" });
@@ -399,7 +404,9 @@ export class App implements Listener, EditorHost {
         if (!on) return;
         const [a, b] = state.worlds;
         const equal = a.hash && b.hash ? (a.hash === b.hash ? " · equal to the last bit" : " · differ") : "";
-        this.same.textContent = `A: ${grouped(a.inside)} inside, ${grouped(a.left)} left   |   B: ${grouped(b.inside)} inside, ${grouped(b.left)} left${equal}`;
+        this.same.textContent = say(
+            `A: ${grouped(a.inside)} inside, ${grouped(a.left)} left   |   B: ${grouped(b.inside)} inside, ${grouped(b.left)} left${equal}`,
+        );
     }
 
     // Is more to be seen of two plans on top of each other than side by side?

@@ -1,5 +1,6 @@
 // Charts that grow with the run, on plain canvases: axes with units, a legend, the value under the pointer.
 // SPDX-License-Identifier: Apache-2.0
+import { say } from "./say";
 import { cssColour, h, short, unitText } from "./dom";
 import { CATEGORIES, css, ticks, type Rgb } from "./colours";
 
@@ -63,7 +64,7 @@ export class Chart {
 
     show(spec: ChartSpec): void {
         this.spec = spec;
-        this.canvas.title = spec.title;
+        this.canvas.title = say(spec.title);
         const names = spec.series.map((series) => series.name).join("\n");
         if (names !== this.shown) {
             this.shown = names;
@@ -142,7 +143,7 @@ export class Chart {
         context.fillStyle = text;
         context.textAlign = "left";
         context.textBaseline = "top";
-        context.fillText(spec.title, 4, 3);
+        context.fillText(say(spec.title), 4, 3);
         context.font = "10.5px system-ui, sans-serif";
         context.fillStyle = cssColour("--muted");
         context.strokeStyle = faint;
@@ -159,9 +160,9 @@ export class Chart {
         context.textAlign = "center";
         context.textBaseline = "top";
         for (const x of ticks(xMin, xMax, 6)) context.fillText(short(x), px(x), this.height - BOTTOM + 4);
-        context.fillText(spec.xLabel, (LEFT + width - RIGHT) / 2, this.height - 14);
+        context.fillText(say(spec.xLabel), (LEFT + width - RIGHT) / 2, this.height - 14);
         context.textAlign = "right";
-        context.fillText(spec.yLabel, width - RIGHT, 5);
+        context.fillText(say(spec.yLabel), width - RIGHT, 5);
         if (spec.limit) {
             context.strokeStyle = cssColour("--door-shut");
             context.setLineDash([6, 3]);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, clock, grouped, h, short } from "./dom";
+import { LANGUAGES, chooseLanguage, language, say } from "./say";
 import { TOOLS } from "./tools";
 import type { Key } from "./keys";
 import type { Scene, State } from "./types";
@@ -308,6 +309,7 @@ export class Controls {
             ...section("Run"),
             ...section("Look"),
             ...section("Edit"),
+            h("label", { className: "row" }, "Language", this.languages()),
             h("p", {}, `throng ${this.app.registry?.version ?? ""}`),
             button("Close", "Close (Esc)", () => this.help.close()),
         );
@@ -315,9 +317,19 @@ export class Controls {
         this.help.scrollTop = 0; // the button at its end has the focus
     }
 
+    private languages(): HTMLElement {
+        const select = h(
+            "select",
+            { id: "language", title: "Language of the page", onchange: () => chooseLanguage(select.value) },
+            ...Object.entries(LANGUAGES).map(([value, { name }]) => h("option", { value, lang: value }, name)),
+        );
+        select.value = language;
+        return select;
+    }
+
     update(state: State): void {
         const world = state.worlds[0];
-        this.play.textContent = state.playing ? "❚❚ Pause" : world.done ? "↺ Again" : "▶ Play";
+        this.play.textContent = say(state.playing ? "❚❚ Pause" : world.done ? "↺ Again" : "▶ Play");
         this.undo.disabled = state.undo === 0;
         this.redo.disabled = state.redo === 0;
         const shownTime = state.scrub ?? world.time;

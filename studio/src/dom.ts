@@ -1,7 +1,9 @@
-// Elements without markup in texts, and number formats. SPDX-License-Identifier: Apache-2.0
+// Elements without markup in texts, which are in the language of the page; number formats. SPDX-License-Identifier: Apache-2.0
+import { say } from "./say";
 
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, unknown>;
+const SAID = ["title", "aria-label", "placeholder"];
 
 // h("button", {title: "Play", onclick: f}, "Play"): properties are set as properties, "on..." as listeners, names with
 // a dash as attributes.
@@ -13,14 +15,15 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(props)) {
         if (value === undefined || value === null) continue;
+        const text = typeof value === "string" && SAID.includes(key) ? say(value) : value;
         if (key.startsWith("on")) element.addEventListener(key.slice(2), value as EventListener);
-        else if (key.includes("-") || key === "for" || key === "role") element.setAttribute(key, String(value));
+        else if (key.includes("-") || key === "for" || key === "role") element.setAttribute(key, String(text));
         else if (key === "style") element.setAttribute("style", String(value));
-        else (element as unknown as Props)[key] = value;
+        else (element as unknown as Props)[key] = text;
     }
     if (tag === "select" && typeof props.title === "string" && !("aria-label" in props))
-        element.setAttribute("aria-label", props.title.split("\n")[0]);
-    for (const child of children) if (child) element.append(child);
+        element.setAttribute("aria-label", say(props.title.split("\n")[0]));
+    for (const child of children) if (child) element.append(typeof child === "string" ? say(child) : child);
     return element;
 }
 
@@ -31,7 +34,8 @@ export function button(label: string, title: string, onclick: () => void, props:
 }
 
 export function clear(element: Element, ...children: Child[]): void {
-    element.replaceChildren(...children.filter((child): child is Node | string => Boolean(child)));
+    const shown = children.filter((child): child is Node | string => Boolean(child));
+    element.replaceChildren(...shown.map((child) => (typeof child === "string" ? say(child) : child)));
 }
 
 const isTyped = (control: Element): control is HTMLInputElement =>

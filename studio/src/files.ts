@@ -197,10 +197,12 @@ export class Files {
             return item;
         };
         const empty = { name: "", title: "Empty room", description: "20 × 15 m with one exit; add people and walls." };
-        const papers = PAPERS.map(({ folders, title }) => ({
-            title,
-            cards: templates.filter(({ name }) => folders.includes(name.replace(/\/.*/, "")) && name.includes("/")),
-        })).filter(({ cards }) => cards.length > 0);
+        const of = (folders: string[]): Template[] =>
+            templates.filter(({ name }) => folders.includes(name.replace(/\/.*/, "")) && name.includes("/"));
+        const papers = PAPERS.map(({ folders, title }) => ({ title, cards: of(folders) })).filter(
+                ({ cards }) => cards.length > 0,
+            ),
+            real = of(["experiments"]);
         clear(
             this.start,
             h("h2", {}, "New scene"),
@@ -215,6 +217,8 @@ export class Files {
                 h("h3", {}, title),
                 h("div", { className: "cards" }, ...cards.map(card)),
             ]),
+            real.length > 0 ? h("h2", {}, "Real places and experiments") : null,
+            real.length > 0 ? h("div", { className: "cards" }, ...real.map(card)) : null,
             button("Cancel", "Back (Esc)", shut),
         );
         if (!this.start.open) this.start.showModal();

@@ -1,6 +1,7 @@
 // Pictures and clips that leave the page, and paths of the camera. SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, h } from "./dom";
+import { say } from "./say";
 import { webm, type Packet } from "./webm";
 
 // Time [s], where the camera is and where it looks [m].
@@ -66,7 +67,7 @@ export class Shots {
         const { shown } = this.app,
             n = shown.path.length;
         this.bar.hidden = shown.view !== "3d";
-        this.count.textContent = n === 1 ? "1 key frame" : `${n} key frames`;
+        this.count.textContent = say(n === 1 ? "1 key frame" : `${n} key frames`);
         (this.bar.children[3] as HTMLButtonElement).disabled = n === 0;
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, h, redrawn, unitText, words } from "./dom";
+import { say } from "./say";
 import type { Thing } from "./things";
 import { TOOLS } from "./tools";
 
@@ -184,7 +185,8 @@ export class Toolbar {
         this.hint.hidden = three;
         for (const item of this.tools.querySelectorAll("button")) {
             item.disabled = three && item.id !== "tool-select"; // plans are drawn in the plan
-            item.title = item.title.replace(/: in the plan$/, "") + (item.disabled ? ": in the plan" : "");
+            item.title = item.dataset.title ??= item.title;
+            if (item.disabled) item.title = say(`${item.title}: in the plan`);
         }
     }
 

@@ -1,4 +1,5 @@
 // Pure parts of the page: frames, colours, tools, recordings, steps of walkers. SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from "node:fs";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -22,6 +23,8 @@ import { ANKLE, Gait, TOE } from "../src/gait";
 import { turned as turnedBody } from "../src/crowd3d";
 import { atTime, readPath, writePath } from "../src/shots";
 import { PARTS, lookOf } from "../src/walker";
+import { GERMAN } from "../src/german";
+import { translator } from "../src/say";
 import { webm } from "../src/webm";
 import { insideRings } from "../src/types";
 
@@ -796,4 +799,38 @@ test("marks go with their people, and every role has a colour of its own", () =>
     const plane = { ...drawing[0], what: "half_plane" };
     assert.deepEqual(pointsNow(plane, inspection, [2, 1]).slice(2), [3, 4], "a direction stays");
     assert.equal(new Set([...roleColours(drawing).values()].map(String)).size, drawing.length);
+});
+
+// Texts of the sources, as far as they look like sentences or labels; holes as {}.
+function textsOf(source: string): string[] {
+    const code = source.replace(/^\s*\/\/.*$/gm, "").replace(/\s\/\/ .*$/gm, "").replace(/" \+\s*"/g, ""); // prettier-ignore
+    const hole = /\$\{(?:[^{}`]|`[^`]*`|\{[^}]*\})*\}/g,
+        literal = /"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.|\$\{(?:[^{}`]|`[^`]*`|\{[^}]*\})*\})*)`/g;
+    return [...code.matchAll(literal)]
+        .map(([, plain, template]) => (plain ?? template.replace(hole, "{}")).replaceAll("\\`", "`"))
+        .filter((text) => {
+            const bare = text.replace(/\{\}/g, "").trim(),
+                label = /^[A-Z][a-z]{2}/.test(bare) && !/^[A-Z][a-z]+[A-Z]|^(Arrow|Page|Key|Control)/.test(bare);
+            return label || (/[a-z]{2,} [A-Za-z(]/.test(bare) && !/[;{}<>=#[\]]|--|px|var\(/.test(bare));
+        });
+}
+
+test("every text of the page has a German one", () => {
+    const german = translator(GERMAN),
+        // Class names, names of keys, titles of papers, and halves of texts that are whole in the table.
+        excused =
+            /^(floating|Esc$|walls and |multiples of |lines with |toast bad|layer top|field place|row array|Home$|Escape$|Enter$|Ctrl |one world$|give |Weidmann 1993|English|Deutsch|Drag (a|along)|\{\} · throng|\{\}: no person follows \{\}|(Narain|Best|Weiss|Pelechano|Cheng)\b)/,
+        files = ["app", "controls", "editor", "files", "keep", "link", "looks", "main", "offers", "offline", "panels", "plan", "properties", "shots", "toolbar", "tools"]; // prettier-ignore
+    const texts = files.flatMap((name) => textsOf(readFileSync(`src/${name}.ts`, "utf8")));
+    assert.ok(texts.length > 300, `${texts.length} texts were found`);
+    const missing = texts.filter(
+        (text) => !excused.test(text) && !Object.hasOwn(GERMAN, text) && german(text) === text,
+    );
+    assert.deepEqual([...new Set(missing)], []);
+    const holes = (text: string): number => text.split("{}").length;
+    for (const [from, to] of Object.entries(GERMAN)) assert.equal(holes(from), holes(to), from);
+    assert.equal(german("stairs to roof placed"), "Treppe nach roof gesetzt");
+    assert.equal(german("Rate: give 0 or more"), "Rate: 0 oder mehr angeben");
+    assert.equal(german("People: speed [m/s]"), "Menschen: Tempo [m/s]");
+    assert.equal(german("nothing known"), "nothing known");
 });
