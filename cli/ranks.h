@@ -3,7 +3,7 @@
 #define TH_CLI_RANKS_H
 #include "cli/terminal.h"
 
-// What `throng run` was asked for.
+// The options given to `throng run`.
 typedef struct th_ranks_def {
     const char *scene, *out, *record; // NULL: not given
     const th_text_list *overrides;

@@ -306,7 +306,8 @@ typedef struct th_model {
     // The longest step with which the model's results hold [s]; scenes and runs with longer ones get the finding long_step.
     // 0: no limit is known.
     float longest_step;
-    // How far from an agent the model reads other agents [m], between the centres, when the stage begins; 0: it reads none. For
+    // Distance within which the model reads other agents around an agent [m], between the centres, when the stage begins; 0:
+    // it reads none. For
     // worlds over ranks (throng/ranks.h), which refuse models without it. `agent` functions need none: their sight says it.
     float (*reach)(const th_world *world, const float *params);
     // Move only. The model keeps its people apart itself; contact leaves their pairs alone.

@@ -91,7 +91,7 @@ extern const int th_import_script_count;
 
 // ifc.c: IFC 2x3 and 4, read by Node and web-ifc.
 th_result th_ifc_read(th_drawing *drawing, th_arena *arena, const char *path, th_error *error);
-// What that program prints.
+// The output of that program.
 th_result th_ifc_take(th_drawing *drawing, th_arena *arena, const char *text, size_t length,
                       th_error *error);
 

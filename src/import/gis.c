@@ -66,7 +66,7 @@ static bool add_geometry(reader *r, int layer, const GEOSGeometry *shape) {
 
 // ---- tables
 
-// What a row is: the tags of OpenStreetMap, or a column "layer", or the table.
+// The kind of a row: the tags of OpenStreetMap, or a column "layer", or the table.
 static const char *layer_of(sqlite3_stmt *row, const char *table, char *text, size_t size) {
     static const char *const tags[] = {"building", "barrier",  "highway", "railway",
                                        "waterway", "natural",  "landuse", "leisure",

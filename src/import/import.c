@@ -1,4 +1,4 @@
-// Which reader a file is for, by its name and its first bytes. SPDX-License-Identifier: Apache-2.0
+// Chooses the reader of a file by its name and its first bytes. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/file.h"
 #include "import/drawing.h"

@@ -345,7 +345,7 @@ static void set_people(const taker *t, json_t *group, const json_t *people, cons
         json_decref(route);
 }
 
-// How often its people come [s]; 0: once.
+// Interval at which its people come [s]; 0: once.
 static double spacing_of(const json_t *source) {
     const json_t *spawner = json_object_get(source, "spawner");
     const json_t *distribution = json_object_get(spawner, "distribution");

@@ -233,7 +233,7 @@ static int level_named(importer *m, const char *name, size_t length) {
     return m->level_count++;
 }
 
-// What follows the first @ of the rule or else of the layer's name; NULL: nothing.
+// The text behind the first @ of the rule or else of the layer's name; NULL: none.
 static const char *levels_of(const th_drawn_layer *layer, const th_layer_rule *rule) {
     const char *text = rule && strchr(rule->role, '@') ? rule->role : layer->name;
     const char *at = strchr(text, '@');

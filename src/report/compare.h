@@ -8,7 +8,7 @@
 
 enum { TH_COMPARE_MOST = 6 };
 
-// Of two samples: B less A, with the 95 % interval of Welch's t; NaN where a sample has fewer than two values.
+// The difference of two samples: B less A, with the 95 % interval of Welch's t; NaN where a sample has fewer than two values.
 typedef struct th_difference {
     double a, b, mean, low, high;
     bool clear; // the interval does not hold 0

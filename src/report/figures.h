@@ -66,7 +66,7 @@ th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *da
 // ---- numbers that figures, sentences and tables share
 // When the share (0 .. 1) of all people had left, as a sample over all runs [s].
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
-// How long the longest run is, and where axes of time end [s]: with the crowd, not with a few who stay for ever.
+// The length of the longest run, and the end of axes of time [s]: that of the crowd, not of a few who stay for ever.
 double th_longest_run(const th_ensemble *ensemble);
 double th_crowd_end(const th_ensemble *ensemble);
 // One value of each person (not of scripted bodies, nor where it is not known), ascending. No values

@@ -251,7 +251,7 @@ static void add_table(th_text *page, const th_quantities *all, const char *of, c
 void th_page_quantities(th_text *page, const th_figure_data *data) {
     const th_quantities *all = &data->ensemble->quantities;
     if (all->runs == 0) return;
-    // Of a single run the tables of crossings and areas say more.
+    // The tables of crossings and areas say more of a single run.
     if (all->runs > 1) {
         add_table(page, all, "exit", "Exits, all runs", opening_columns);
         add_table(page, all, "door", "Doors, all runs", opening_columns);

@@ -57,7 +57,7 @@ typedef struct th_ranks {
     uint32_t *near_level;
     int near_count, near_room[3];
     bool places; // sources do, so newcomers are noted
-    // What the counts were when they were last added up.
+    // The counts when they were last added up.
     th_counters counted;
     uint64_t *before, *sum; // left by each exit, both ways over each line
     uint64_t bytes, messages;

@@ -100,7 +100,7 @@ enum { TH_ARRAY_PAD = 16 };
 
 enum { TH_LIVE_WALL_MAX = 256 };
 
-// Which numbers of threads were tried beside other busy programs, and how they did: world/world.h.
+// The numbers of threads tried beside other busy programs, and their times: world/world.h.
 enum { TH_TEAM_FEW, TH_TEAM_ALL }; // as many as cores are free, or as the crowd is worth
 typedef struct th_team {
     int most;           // what the crowd may grow to use; 0: the caller gave a number

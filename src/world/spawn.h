@@ -1,4 +1,4 @@
-// How one person appears in the world, and what sources do in a step; on the CPU and on a GPU. SPDX-License-Identifier: Apache-2.0
+// Spawns one person, and steps the sources; on the CPU and on a GPU. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_WORLD_SPAWN_H
 #define TH_WORLD_SPAWN_H
 #include "formula/random.h"

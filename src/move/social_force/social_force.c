@@ -159,7 +159,7 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     return all.count;
 }
 
-// Of the radial forces only k g is a contact force; A e^(overlap/B) acts before bodies touch.
+// Only k g of the radial forces is a contact force; A e^(overlap/B) acts before bodies touch.
 static float contact_force(const float *values, float overlap) {
     return ((const th_social_force_params *)(const void *)values)->body_stiffness * overlap;
 }
