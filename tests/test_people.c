@@ -71,19 +71,29 @@ static th_people_view walks_east(const th_people_params *p, float speed) {
     return view;
 }
 
-static void rivals_are_abreast_or_meet(void **state) {
+// How much a neighbour competes, with one abreast on the other side or without.
+static float rivalry(const th_people_view *i, float dx, float dy, th_vec2 f, bool between) {
+    th_people_met met = th_people_met_none();
+    th_people_meet(i, dx, dy, 0.4f, f, &met);
+    if (between) th_people_meet(i, 0.1f, dy > 0 ? -0.4f : 0.4f, 0.4f, th_v(1, 0), &met);
+    return th_people_rivalry(&met);
+}
+
+static void rivals_are_on_both_sides_or_meet(void **state) {
     (void)state;
     th_people_params p = defaults();
     th_people_view i = walks_east(&p, 0);
     th_vec2 east = th_v(1, 0), in = th_unit(th_v(1, -0.5f)), out = th_unit(th_v(1, 0.5f));
-    assert_near(th_people_rival(&i, 0.1f, 0.4f, 0.4f, east), 1, 1e-6);  // abreast
-    assert_near(th_people_rival(&i, 0.1f, -0.4f, 0.4f, east), 1, 1e-6); // on either side
-    assert_near(th_people_rival(&i, 0.1f, 0.9f, 0.4f, east), 0, 1e-6);  // too far to the side
-    assert_near(th_people_rival(&i, 0.5f, 0.2f, 0.4f, east), 0, 1e-6);  // in a file
-    assert_near(th_people_rival(&i, 0.5f, 0.3f, 0.4f, in), 1, 1e-6);    // ways meet after 0.7 m
-    assert_near(th_people_rival(&i, 0.5f, 0.3f, 0.4f, out), 0, 1e-6);   // ways part
-    assert_near(th_people_rival(&i, 0.5f, -0.3f, 0.4f, in), 0, 1e-6);
-    assert_near(th_people_rival(&i, 0.1f, 0.4f, 0.4f, th_v(-1, 0)), 0, 1e-6); // oncoming
+    assert_near(rivalry(&i, 0.1f, 0.4f, east, true), 1, 1e-6);
+    assert_near(rivalry(&i, 0.1f, -0.4f, east, true), 1, 1e-6);
+    assert_near(rivalry(&i, 0.1f, 0.4f, east, false), 0, 1e-6); // two abreast do not compete
+    assert_near(rivalry(&i, 0.1f, -0.4f, east, false), 0, 1e-6);
+    assert_near(rivalry(&i, 0.1f, 0.9f, east, true), 0, 1e-6); // too far to the side
+    assert_near(rivalry(&i, 0.5f, 0.2f, east, true), 0, 1e-6); // in a file
+    assert_near(rivalry(&i, 0.5f, 0.3f, in, false), 1, 1e-6);  // ways meet after 0.7 m
+    assert_near(rivalry(&i, 0.5f, 0.3f, out, false), 0, 1e-6); // ways part
+    assert_near(rivalry(&i, 0.5f, -0.3f, in, false), 0, 1e-6);
+    assert_near(rivalry(&i, 0.1f, 0.4f, th_v(-1, 0), true), 0, 1e-6); // oncoming
 }
 
 // Slow people close up to rivals, fast ones do not; walking on ends it; without rivals people keep their gaps.
@@ -162,6 +172,25 @@ static void agents_left_out_would_not_matter(void **state) {
     assert_true(left_out > tries / 3);
 }
 
+// Beyond the range in which an agent looks even those that come at its own speed allow what near ones do.
+static void agents_out_of_range_would_not_matter(void **state) {
+    (void)state;
+    th_people_params p = defaults();
+    th_world world = {.max_radius = 0.2f};
+    for (float enough = 0; enough < 1.3f; enough += 0.1f)
+        for (float closeness = 0; closeness < 1.1f; closeness += 0.5f) {
+            th_people_view i = walks_east(&p, 1);
+            i.headway = th_people_headway_of(&p, i.speed, closeness);
+            float range = th_people_range(&world, &i, enough);
+            assert_true(range <= p.sight && range > 0.4f + enough);
+            for (float side = -0.8f; side < 0.81f; side += 0.1f) {
+                float ahead = sqrtf(range * range - side * side);
+                float allowed = th_people_allowed(&i.headway, i.e, ahead, side, -i.speed, 0, 0.4f);
+                assert_true(range == p.sight || allowed >= enough - 1e-5f);
+            }
+        }
+}
+
 static void exactly_one_of_two_goes_first(void **state) {
     (void)state;
     for (uint32_t k = 0; k < 1000; ++k) {
@@ -169,14 +198,23 @@ static void exactly_one_of_two_goes_first(void **state) {
         th_vec2 d = th_v(th_uniform(r.v[0]) - 0.5f, th_uniform(r.v[1]) - 0.5f);
         th_vec2 e = th_unit(th_v(1, th_uniform(r.v[2]) - 0.5f)),
                 f = th_unit(th_v(1, th_uniform(r.v[3]) - 0.5f));
-        bool mine = th_people_goes_first(e, d.x, d.y, f, 1, 2),
-             theirs = th_people_goes_first(f, -d.x, -d.y, e, 2, 1);
+        float lead = k % 2 ? d.x * d.y : 0;
+        bool mine = th_people_goes_first(e, d.x, d.y, f, lead, 1, 2),
+             theirs = th_people_goes_first(f, -d.x, -d.y, e, -lead, 2, 1);
         assert_true(mine != theirs);
     }
-    assert_false(th_people_goes_first(th_v(1, 0), -0.5f, 0.1f, th_v(-1, 0), 1, 2)); // head on
+    th_vec2 east = th_v(1, 0);
+    assert_false(th_people_goes_first(east, -0.5f, 0.1f, th_v(-1, 0), 0, 1, 2)); // head on
     // Side by side neither is ahead: the lower id.
-    assert_true(th_people_goes_first(th_v(1, 0), 0.0f, 0.5f, th_v(1, 0), 1, 2));
-    assert_false(th_people_goes_first(th_v(1, 0), 0.0f, -0.5f, th_v(1, 0), 2, 1));
+    assert_true(th_people_goes_first(east, 0.0f, 0.5f, east, 0, 1, 2));
+    assert_false(th_people_goes_first(east, 0.0f, -0.5f, east, 0, 2, 1));
+    // Those that have waited longer are let in from a little further behind.
+    th_people_params p = defaults();
+    float lead = th_people_lead(&p, 2 * p.patience) - th_people_lead(&p, 0);
+    assert_near(lead, p.courtesy * p.patience, 1e-6);
+    assert_near(th_people_lead(&p, p.patience), 0, 1e-6);
+    assert_true(th_people_goes_first(east, 0.2f, 0.5f, east, lead, 2, 1));
+    assert_false(th_people_goes_first(east, 0.4f, 0.5f, east, lead, 2, 1));
 }
 
 // Past the end of a wall nearer than the shoulders need, the speed follows the room of a body that turns them; without
@@ -422,6 +460,26 @@ static void waiting_people_are_not_shoved_about(void **state) {
     assert_true(sum < 8 * 0.6f);
 }
 
+// Thirty that creep along at 0.1 m/s fill the width of a corridor: thirty others get past them, most within a minute.
+static void slow_people_are_passed(void **state) {
+    (void)state;
+    int passed = 0;
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+        th_world *world = people_of(
+            "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 16, 4]}}], \"exits\": [{\"id\": \"e\", "
+            "\"line\": [[16, 0], [16, 4]]}], \"groups\": [{\"count\": 30, \"area\": {\"rect\": [4, "
+            "0.3, 7, 3.7]}, \"speed\": 0.1, \"to\": \"e\"}, {\"count\": 30, \"area\": {\"rect\": "
+            "[0.3, "
+            "0.3, 3, 3.7]}, \"to\": \"e\", \"plan\": \"field\"}]}",
+            seed);
+        th_world_step(world, 650);
+        passed += (int)th_world_statistics(world).left;
+        destroy(world);
+    }
+    print_message("%d of 120 passed\n", passed);
+    assert_true(passed > 100); // without squeezing past them not one in five
+}
+
 // Eighty people press on a wall that is between them and their goal. How many are within 1 m of it, and the mean
 // load of these and of the others [N].
 typedef struct pressed {
@@ -535,10 +593,11 @@ int main(void) {
         cmocka_unit_test(the_time_gap_is_long_behind_and_short_beside),
         cmocka_unit_test(others_are_expected_to_go_on),
         cmocka_unit_test(closing_up_shortens_the_gaps),
-        cmocka_unit_test(rivals_are_abreast_or_meet),
+        cmocka_unit_test(rivals_are_on_both_sides_or_meet),
         cmocka_unit_test(people_close_up_to_rivals),
         cmocka_unit_test(followers_are_unsteady),
         cmocka_unit_test(agents_left_out_would_not_matter),
+        cmocka_unit_test(agents_out_of_range_would_not_matter),
         cmocka_unit_test(exactly_one_of_two_goes_first),
         cmocka_unit_test(shoulders_turn_at_the_end_of_a_wall),
         cmocka_unit_test(planner_and_bodies_agree_on_gaps),
@@ -549,6 +608,7 @@ int main(void) {
         cmocka_unit_test(two_that_meet_pass_each_other),
         cmocka_unit_test(crowds_that_meet_get_past_each_other),
         cmocka_unit_test(waiting_people_are_not_shoved_about),
+        cmocka_unit_test(slow_people_are_passed),
         cmocka_unit_test(bodies_give_way_to_pressure),
         cmocka_unit_test(velocity_follows_the_wish_in_time),
         cmocka_unit_test(a_wall_ahead_slows_down),

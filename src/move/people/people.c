@@ -3,10 +3,7 @@
 #include "state/influences.h"
 #include "state/world.h"
 
-enum {
-    WAYS = 16, // directions, filled up with the last
-    KEPT = 64, // neighbours kept until they are looked at
-};
+enum { KEPT = 64 }; // neighbours kept until they are looked at
 
 // An agent that looks around.
 typedef struct looker {
@@ -16,9 +13,9 @@ typedef struct looker {
     uint32_t self;
     bool hides; // walls may hide others from it
     th_people_met met;
-    _Alignas(64) float way_x[WAYS];
-    _Alignas(64) float way_y[WAYS];
-    _Alignas(64) float limit[WAYS];
+    _Alignas(64) float way_x[TH_PEOPLE_LANES];
+    _Alignas(64) float way_y[TH_PEOPLE_LANES];
+    _Alignas(64) float limit[TH_PEOPLE_LANES];
 } looker;
 
 // All directions together: what does not depend on them is computed once.
@@ -29,8 +26,8 @@ TH_FORMULA void look_at(looker *l, const th_people_seen *one) {
     const float *x = l->way_x, *y = l->way_y;
     float *limit = l->limit;
 #pragma omp simd
-    for (int k = 0; k < WAYS; ++k) {
-        float allowed = th_people_allows(&h, &o, th_v(x[k], y[k]));
+    for (int k = 0; k < TH_PEOPLE_LANES; ++k) {
+        float allowed = th_people_allows(&o, th_v(x[k], y[k]));
         limit[k] = th_min(limit[k], allowed);
     }
 }
@@ -53,12 +50,15 @@ TH_FORMULA int sieve(const looker *l, th_portion portion, float from2, float ran
     const float *px = a->position_x, *py = a->position_y, *vx = a->velocity_x, *vy = a->velocity_y;
     const float *fx = a->heading_x, *fy = a->heading_y, *r = a->radius;
     const th_people_headway h = l->i->headway;
+    const th_people_params *params = l->i->params;
     const th_vec2 p = l->i->p, e = l->i->e;
-    const float radius = l->i->radius;
+    const float radius = l->i->radius, own = th_people_lead(params, l->i->waited);
+    const float *waited = th_own_floats(l->world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED);
     int found;
     TH_SIEVE(portion, l->self, j,
              th_people_may_matter(&h, e, px[j] - p.x, py[j] - p.y, vx[j], vy[j], fx[j], fy[j],
-                                  radius + r[j], from2, range2, enough),
+                                  own - th_people_lead(params, waited[j]), radius + r[j], from2,
+                                  range2, enough),
              list, found);
     return found;
 }
@@ -89,16 +89,18 @@ TH_FORMULA void look_around(const th_world *world, const th_walls *walls, uint32
     l.i = i;
     l.self = self;
     l.hides = walls->count > 0 && th_walls_maybe_near(walls, (int)world->agents.level[self], i->p);
-    l.met = (th_people_met){TH_PEOPLE_FREE, 0.0f};
-    for (int k = 0; k < WAYS; ++k) {
-        th_vec2 e = th_people_way(i->e, k < TH_PEOPLE_WAYS ? k : TH_PEOPLE_WAYS - 1);
+    l.met = th_people_met_none();
+#pragma omp simd
+    for (int k = 0; k < TH_PEOPLE_LANES; ++k) {
+        th_vec2 e = th_people_way(i->e, k);
         l.way_x[k] = e.x;
         l.way_y[k] = e.y;
         l.limit[k] = TH_PEOPLE_FREE;
     }
     float close = th_min(TH_PEOPLE_CLOSE, i->params->sight);
     look_within(&l, 0.0f, close, i->speed);
-    look_within(&l, close, i->params->sight, th_people_enough(i, l.limit));
+    float enough = th_people_enough(i, l.limit);
+    look_within(&l, close, th_people_range(world, i, enough), enough);
     if (world->scene->link_count > 0) {
         uint32_t list[TH_LINKED_MAX];
         int count = th_linked_neighbours(world, self, i->params->sight, list, TH_LINKED_MAX);
@@ -113,7 +115,7 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, uint32_
                                  uint32_t end) {
     for (uint32_t self = begin; self < end; ++self) {
         float limit[TH_PEOPLE_WAYS];
-        th_people_met met = {TH_PEOPLE_FREE, 0.0f};
+        th_people_met met = th_people_met_none();
         if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) continue;
         th_people_view i = th_people_view_of(world, walls, self);
         if (i.speed > 0.0f) look_around(world, walls, self, &i, limit, &met);
@@ -148,7 +150,7 @@ static void tell_people(const th_world *world, const th_walls *walls, uint32_t s
     const th_agents *a = &world->agents;
     uint32_t list[TH_NEAR_MAX + 1], slowest = UINT32_MAX;
     float least = i->speed;
-    th_people_met met = {TH_PEOPLE_FREE, 0.0f};
+    th_people_met met = th_people_met_none();
     th_people_around around = th_people_around_of(world, walls, self, i);
     for (int count; (count = th_people_around_next(&around, world, walls, self, i, list)) >= 0;)
         for (int k = 0; k < count; ++k) {
@@ -172,7 +174,7 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     (void)model;
     if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return 0;
     float limit[TH_PEOPLE_WAYS];
-    th_people_met met = {TH_PEOPLE_FREE, 0.0f};
+    th_people_met met = th_people_met_none();
     th_influences all = {list, 0, max};
     th_walls walls = th_world_walls(world);
     for (int j = 0; j < world->agents.count; ++j) th_people_head(&world->agents, (uint32_t)j);

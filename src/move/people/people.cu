@@ -23,7 +23,7 @@ TH_BOTH static void look_at(const th_world *world, const th_walls *walls, uint32
             th_people_obstacle_of(&i->headway, one.dx, one.dy, one.vx, one.vy, one.apart);
 #pragma unroll
         for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
-            limit[k] = th_min(limit[k], th_people_allows(&i->headway, &o, th_people_way(i->e, k)));
+            limit[k] = th_min(limit[k], th_people_allows(&o, th_people_way(i->e, k)));
     }
 }
 
@@ -34,6 +34,8 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[self]];
     th_rows rows = th_people_rows_ahead(grid, i, range);
+    const float *waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED);
+    const float own = th_people_lead(i->params, i->waited);
     uint32_t list[PORTION];
     int count = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
@@ -41,8 +43,9 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
             float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
             if (j == self ||
                 !th_people_may_matter(&i->headway, i->e, dx, dy, a->velocity_x[j], a->velocity_y[j],
-                                      a->heading_x[j], a->heading_y[j], i->radius + a->radius[j],
-                                      from * from, range * range, enough))
+                                      a->heading_x[j], a->heading_y[j],
+                                      own - th_people_lead(i->params, waited[j]),
+                                      i->radius + a->radius[j], from * from, range * range, enough))
                 continue;
             list[count++] = j;
             if (count < PORTION) continue;
@@ -59,7 +62,9 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
         walls->count > 0 && th_walls_maybe_near(walls, (int)world->agents.level[self], i->p);
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) limit[k] = TH_PEOPLE_FREE;
     look_within(world, walls, self, i, hides, 0.0f, close, i->speed, limit, met);
-    look_within(world, walls, self, i, hides, close, sight, th_people_enough(i, limit), limit, met);
+    float enough = th_people_enough(i, limit);
+    look_within(world, walls, self, i, hides, close, th_people_range(world, i, enough), enough,
+                limit, met);
     if (world->scene->link_count == 0) return;
     uint32_t list[TH_LINKED_MAX];
     int count = th_linked_neighbours(world, self, sight, list, TH_LINKED_MAX);
@@ -75,7 +80,7 @@ static void people_run(th_world *host) {
             if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return;
             th_walls walls = th_world_walls(world);
             float limit[TH_PEOPLE_WAYS];
-            th_people_met met = {TH_PEOPLE_FREE, 0.0f};
+            th_people_met met = th_people_met_none();
             th_people_view i = th_people_view_of(world, &walls, self);
             if (i.speed > 0.0f) look_around(world, &walls, self, &i, limit, &met);
             th_people_take(world, &walls, self, &i, limit, met);

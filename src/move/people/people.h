@@ -54,7 +54,9 @@
       "time in which people close up, and after which those held up try other ways")               \
     X(eagerness, 1, 0, 2, "-", "motivation: Adrian, Seyfried, Sieben 2020",                        \
       "how far people close up where others compete for the same place; 0: not at all")            \
-    X(slow, 0.5, 0.01, 1, "-", TH_PEOPLE_CHOICE,                                                   \
+    X(courtesy, 0.3, 0, 1, "m/s", TH_PEOPLE_CHOICE,                                                \
+      "how much further ahead than it is an agent counts, per second waited beyond the patience")  \
+    X(slow, 0.6, 0.01, 1, "-", TH_PEOPLE_CHOICE,                                                   \
       "below this share of the preferred speed people begin to close up")                          \
     X(calm, 3, 0.1, 100, "m", "as far as people look",                                             \
       "way over which they return to their usual gaps")                                            \
@@ -81,20 +83,31 @@ enum { TH_PEOPLE_WAYS = 13 };
 #define TH_PEOPLE_CLOSE 1.2f
 #define TH_PEOPLE_FREE 1e3f // [m/s] no agent is in the way
 
-// Directions that an agent looks in, from the planner's: 0, +-11, +-23, +-37, +-54, +-74 degrees.
-TH_FORMULA th_vec2 th_people_way(th_vec2 e, int k) {
-    const float c[7] = {1.0f,        0.98006658f, 0.92106099f, 0.79608380f,
-                        0.58168309f, 0.26749883f, 0.0f};
-    const float s[7] = {0.0f,        0.19866933f, 0.38941834f, 0.60518641f,
-                        0.81341550f, 0.96355819f, 1.0f};
-    int m = (k + 1) / 2;
-    float sine = k % 2 ? -s[m] : s[m]; // the right first
-    return th_v(c[m] * e.x - sine * e.y, sine * e.x + c[m] * e.y);
-}
+// Directions that an agent looks in, from the planner's: 0, -+11, -+23, -+37, -+54, -+74, -+90 degrees, the right first; up to a
+// whole number of vectors the last again.
+enum { TH_PEOPLE_LANES = 16 };
+#ifdef __CUDACC__ // a GPU keeps no tables for functions; CPUs load vectors from them
+#define TH_PEOPLE_TABLE const
+#else
+#define TH_PEOPLE_TABLE static const
+#endif
 TH_FORMULA float th_people_way_cos(int k) {
-    const float c[7] = {1.0f,        0.98006658f, 0.92106099f, 0.79608380f,
-                        0.58168309f, 0.26749883f, 0.0f};
-    return c[(k + 1) / 2];
+    TH_PEOPLE_TABLE float c[TH_PEOPLE_LANES] = {1.0f,        0.98006658f, 0.98006658f, 0.92106099f,
+                                                0.92106099f, 0.79608380f, 0.79608380f, 0.58168309f,
+                                                0.58168309f, 0.26749883f, 0.26749883f, 0.0f,
+                                                0.0f,        0.0f,        0.0f,        0.0f};
+    return c[k];
+}
+TH_FORMULA float th_people_way_sin(int k) {
+    TH_PEOPLE_TABLE float s[TH_PEOPLE_LANES] = {
+        0.0f,        -0.19866933f, 0.19866933f, -0.38941834f, 0.38941834f, -0.60518641f,
+        0.60518641f, -0.81341550f, 0.81341550f, -0.96355819f, 0.96355819f, -1.0f,
+        1.0f,        1.0f,         1.0f,        1.0f};
+    return s[k];
+}
+TH_FORMULA th_vec2 th_people_way(th_vec2 e, int k) {
+    float c = th_people_way_cos(k), s = th_people_way_sin(k);
+    return th_v(c * e.x - s * e.y, s * e.x + c * e.y);
 }
 
 // The space that an agent keeps clear now: it shrinks as the agent closes up.
@@ -126,43 +139,50 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
 
 // An agent in the way: what does not depend on the direction.
 typedef struct th_people_obstacle {
-    float dx, dy, apart, strip; // [m]
-    float goes_x, goes_y;       // way within the anticipation time [m]
-    float per_share, per_pass;  // [1/m], [1/s]
+    float dx, dy, apart, strip, touch; // [m], the square of `apart` [m2]
+    float goes_x, goes_y;              // way within the anticipation time [m]
+    float time, per_way, least, most;  // [s], [s/m]: T + t_a of (2) falls with the way aside
+    float per_pass;                    // [1/s]
 } th_people_obstacle;
 
 TH_FORMULA th_people_obstacle th_people_obstacle_of(const th_people_headway *h, float dx, float dy,
                                                     float wx, float wy, float apart) {
-    float strip = h->strip * apart;
+    float strip = h->strip * apart, more = h->time_gap * (1.0f - h->side_share);
+    float per_way = more / th_max(strip - h->square * apart, 1e-6f);
+    float least = h->time_gap * h->side_share + h->anticipation;
     th_people_obstacle o = {dx,
                             dy,
                             apart,
                             strip,
+                            apart * apart,
                             h->anticipation * wx,
                             h->anticipation * wy,
-                            1.0f / th_max(strip - h->square * apart, 1e-6f),
+                            least + strip * per_way,
+                            per_way,
+                            least,
+                            least + more,
                             h->speed / th_max(strip - apart, 1e-6f)};
     return o;
 }
 
 // (1) to (3): the speed in direction e that it allows; `apart` is the sum of the radii, 0: no neighbour. An agent beside
 // the way, but nearer than `strip`, is passed the slower the nearer.
-TH_FORMULA float th_people_allows(const th_people_headway *h, const th_people_obstacle *o,
-                                  th_vec2 e) {
+TH_FORMULA float th_people_allows(const th_people_obstacle *o, th_vec2 e) {
     float along = o->dx * e.x + o->dy * e.y, across = fabsf(o->dx * e.y - o->dy * e.x);
-    float inside = o->apart * o->apart - across * across;
-    float gap = th_max(along - sqrtf(th_max(inside, 0.0f)), 0.0f);
-    float share = th_clamp((o->strip - across) * o->per_share, 0.0f, 1.0f);
-    float T = h->time_gap * (h->side_share + (1.0f - h->side_share) * share);
-    float speed = (gap + (o->goes_x * e.x + o->goes_y * e.y)) / (T + h->anticipation);
-    float pass = o->per_pass * th_max(across - o->apart, 0.0f);
-    return along > 0.0f && across < o->strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
+    const float nothing = 1e-9f; // not 0, for which compilers make two instructions
+    float inside = th_max(o->touch - across * across, nothing);
+    float gap = th_max(along - sqrtf(inside), nothing);
+    float time = th_min(th_max(o->time - o->per_way * across, o->least), o->most);
+    float speed = (gap + (o->goes_x * e.x + o->goes_y * e.y)) / time;
+    float pass = o->per_pass * (across - o->apart);
+    float least = (along > 0.0f) & (across < o->strip) ? 0.0f : TH_PEOPLE_FREE;
+    return th_max(th_max(speed, pass), least);
 }
 
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                    float wx, float wy, float apart) {
     th_people_obstacle o = th_people_obstacle_of(h, dx, dy, wx, wy, apart);
-    return th_people_allows(h, &o, e);
+    return th_people_allows(&o, e);
 }
 
 // False: the neighbour allows more than `enough` in every direction and can be skipped. (1) and (2) with the longest
@@ -179,11 +199,16 @@ TH_FORMULA bool th_people_may_limit(const th_people_headway *h, float dx, float 
     return room * square + h->anticipation * slowest < 0.0f;
 }
 
-// (5) Of two agents in each other's way that do not meet head on, the one further ahead goes first; of equals the
-// lower id.
-TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, uint32_t id,
-                                     uint32_t other) {
-    float theirs = dx * e.x + dy * e.y, mine = -(dx * f.x + dy * f.y);
+// How much further ahead than it is an agent counts that has waited: the others let it in [m].
+TH_FORMULA float th_people_lead(const th_people_params *p, float waited) {
+    return p->courtesy * th_max(waited - p->patience, 0.0f);
+}
+
+// (5) Of two agents in each other's way that do not meet head on, the one further ahead, by the `lead` that i has over j
+// too, goes first; of equals the lower id. Agents that stand, f = 0, let no agent in.
+TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, float lead,
+                                     uint32_t id, uint32_t other) {
+    float theirs = dx * e.x + dy * e.y, mine = lead * th_dot(f, f) - (dx * f.x + dy * f.y);
     return e.x * f.x + e.y * f.y > -0.7f && (mine > theirs || (mine == theirs && id < other));
 }
 
@@ -278,23 +303,41 @@ typedef struct th_people_seen {
 
 // The perception of an agent: sums over the agents around it.
 typedef struct th_people_met {
-    float oncoming; // speed that oncoming people allow [m/s]
-    float rival;    // 0 to 1: a neighbour competes for the place ahead
+    float oncoming;    // speed that oncoming people allow [m/s]
+    float meets;       // 0 to 1: a neighbour's way meets the own
+    float right, left; // 0 to 1: a neighbour is abreast on that side
 } th_people_met;
 
-// (7) A neighbour at d that walks along f competes for the place ahead if it is abreast, up to a body away, or if its
-// way meets the own within twice the anticipation time. In a file, and where ways run side by side with room between
-// them, no neighbour competes.
-TH_FORMULA float th_people_rival(const th_people_view *i, float dx, float dy, float apart,
-                                 th_vec2 f) {
+TH_FORMULA th_people_met th_people_met_none(void) {
+    th_people_met none = {TH_PEOPLE_FREE, 0.0f, 0.0f, 0.0f};
+    return none;
+}
+
+// (7) Neighbours compete for the place ahead where one is abreast on either side, up to a body away, or where the way of
+// one meets the own within twice the anticipation time. In a file, in two side by side, and where ways have room between
+// them, none competes.
+TH_FORMULA float th_people_rivalry(const th_people_met *met) {
+    return th_max(met->meets, th_min(met->right, met->left));
+}
+
+// A neighbour at d that walks along f.
+TH_FORMULA void th_people_meet(const th_people_view *i, float dx, float dy, float apart, th_vec2 f,
+                               th_people_met *met) {
+    if (!(th_dot(i->e, f) > 0.0f)) return;
     float along = i->e.x * dx + i->e.y * dy, left = i->e.x * dy - i->e.y * dx;
-    float aside = fabsf(left), distance = sqrtf(dx * dx + dy * dy);
-    float beside = th_clamp(2.0f * (aside - along) / th_max(distance, 1e-6f), 0.0f, 1.0f) *
-                   th_clamp(4.0f - 2.0f * distance / apart, 0.0f, 1.0f);
+    float aside = fabsf(left), square = dx * dx + dy * dy;
+    if (aside > along && square < 4.0f * apart * apart) {
+        float distance = sqrtf(square);
+        float beside = th_min(2.0f * (aside - along) / th_max(distance, 1e-6f), 1.0f) *
+                       th_min(4.0f - 2.0f * distance / apart, 1.0f);
+        if (left > 0.0f)
+            met->left = th_max(met->left, beside);
+        else
+            met->right = th_max(met->right, beside);
+    }
     float turn = i->e.x * f.y - i->e.y * f.x, closing = left > 0.0f ? -turn : turn;
     float way = i->speed * i->params->anticipation_time * th_max(closing, 1e-6f);
-    float meets = th_clamp(2.0f - aside / th_max(way, 1e-6f), 0.0f, 1.0f);
-    return th_dot(i->e, f) > 0.0f ? th_max(beside, meets) : 0.0f;
+    if (aside < 2.0f * way) met->meets = th_max(met->meets, th_min(2.0f - aside / way, 1.0f));
 }
 
 // Not more than a body behind.
@@ -318,16 +361,18 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     if (!th_in_the_way(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
     bool walks = a->phase[j] == TH_PHASE_WALKING;
     th_vec2 f = th_v(a->heading_x[j], a->heading_y[j]);
-    if (th_people_goes_first(i->e, dx, dy, f, a->id[self], a->id[j])) return false;
+    float other = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[j];
+    float lead = th_people_lead(i->params, i->waited) - th_people_lead(i->params, other);
+    if (th_people_goes_first(i->e, dx, dy, f, lead, a->id[self], a->id[j])) return false;
     seen->dx = dx;
     seen->dy = dy;
     seen->vx = a->velocity_x[j];
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
-    met->rival = th_max(met->rival, th_people_rival(i, dx, dy, seen->apart, f));
-    // An agent that has waited squeezes past people that stand, if those can give way.
-    if (!walks && th_moves(a->phase[j]) && i->waited > i->params->patience)
-        seen->apart = th_people_turned(world, i, j);
+    th_people_meet(i, dx, dy, seen->apart, f, met);
+    // An agent that has waited squeezes past people that stand, if those can give way, and past those that hardly move.
+    bool stands = walks ? a->speed[j] < i->params->held_up * i->speed : th_moves(a->phase[j]);
+    if (stands && i->waited > i->params->patience) seen->apart = th_people_turned(world, i, j);
     if (th_dot(i->e, f) < -0.5f) {
         float drift = i->params->side_time * (seen->vy * i->e.x - seen->vx * i->e.y);
         seen->dx -= drift * i->e.y;
@@ -346,14 +391,24 @@ TH_FORMULA float th_people_enough(const th_people_view *i, const float *limit) {
     return th_min(most, i->speed);
 }
 
-// False: a neighbour at d, moving with w and heading for f, is out of range, behind i, or allows `enough` in every
+// How far an agent looks whom near neighbours leave `enough` [m/s]: the others allow that much, even those that come with
+// its own speed.
+TH_FORMULA float th_people_range(const th_world *world, const th_people_view *i, float enough) {
+    const th_people_headway *h = &i->headway;
+    float apart = i->radius + world->max_radius, strip = h->strip * apart;
+    float ahead = apart + enough * (h->time_gap + h->anticipation) + h->anticipation * i->speed;
+    return th_min(sqrtf(ahead * ahead + strip * strip), i->params->sight);
+}
+
+// False: a neighbour at d, moving with w and heading for f, over which i has a `lead`, is out of range, behind i, or allows `enough` in every
 // direction. For those it is true of th_people_notice decides.
 TH_FORMULA bool th_people_may_matter(const th_people_headway *h, th_vec2 e, float dx, float dy,
-                                     float wx, float wy, float fx, float fy, float apart,
-                                     float from2, float range2, float enough) {
+                                     float wx, float wy, float fx, float fy, float lead,
+                                     float apart, float from2, float range2, float enough) {
     float square = dx * dx + dy * dy;
     bool ahead = dx * e.x + dy * e.y >= -0.5f, near = (square >= from2) & (square < range2);
-    float along = dx * e.x + dy * e.y, theirs = -(dx * fx + dy * fy), same = e.x * fx + e.y * fy;
+    float along = dx * e.x + dy * e.y;
+    float theirs = lead * (fx * fx + fy * fy) - (dx * fx + dy * fy), same = e.x * fx + e.y * fy;
     bool lets_go = (same > -0.7f) & (theirs > along); // th_people_goes_first
     bool oncoming = same < -0.5f;                     // these are expected elsewhere than they are
     return ahead & near & !lets_go &
@@ -455,22 +510,23 @@ TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit,
                                     th_random4 drawn) {
     const float sideways = 0.05f, liking = 0.5f;
     const th_people_params *p = i->params;
-    float best = -1.0f, right = p->side * (i->speed - th_min(oncoming, i->speed));
-    th_vec2 wish = th_v(0, 0);
     bool impatient = i->waited > p->patience;
-    int liked = impatient ? (int)(th_uniform(drawn.v[0]) * (float)TH_PEOPLE_WAYS) : -1;
     float push = impatient && oncoming < p->held_up * i->speed ? p->push * i->speed : 0.0f;
+    float right = p->side * (i->speed - th_min(oncoming, i->speed));
+    float along = p->habit * th_dot(i->v, i->e), left = p->habit * th_det(i->e, i->v);
+    float score[TH_PEOPLE_WAYS];
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
-        th_vec2 e = th_people_way(i->e, k);
+        float c = th_people_way_cos(k), s = th_people_way_sin(k);
         float speed = th_min(th_max(limit[k], push), i->speed);
-        float score = speed * (th_people_way_cos(k) + (k == liked ? liking : sideways)) +
-                      p->habit * th_dot(i->v, e) + (k % 2 ? right : 0.0f);
-        if (score > best) {
-            best = score;
-            wish = th_scale(speed, e);
-        }
+        score[k] = speed * (c + sideways) + (c * along + s * left) + (s < 0.0f ? right : 0.0f);
     }
-    return wish;
+    if (impatient) {
+        int liked = (int)(th_uniform(drawn.v[0]) * (float)TH_PEOPLE_WAYS);
+        score[liked] += (liking - sideways) * th_min(th_max(limit[liked], push), i->speed);
+    }
+    int best = 0;
+    for (int k = 1; k < TH_PEOPLE_WAYS; ++k) best = score[k] > score[best] ? k : best;
+    return th_scale(th_min(th_max(limit[best], push), i->speed), th_people_way(i->e, best));
 }
 
 // For how long an agent has been held up: grows to twice the patience, and is forgotten half as fast.
@@ -494,7 +550,7 @@ TH_FORMULA float th_people_closeness(const th_people_view *i, float rival, float
 // there is no room it changes nothing.
 TH_FORMULA float th_people_unsteady_limit(const th_people_view *i, float limit) {
     float allowed = th_max(limit, 0.0f), part = th_max(1.0f - allowed / i->speed, 0.0f);
-    return th_clamp(allowed + part * i->unsteady, 0.0f, 2.0f * allowed);
+    return th_min(th_max(allowed + part * i->unsteady, 0.0f), 2.0f * allowed);
 }
 
 // An Ornstein-Uhlenbeck process, exact for any time step. Only those that follow draw.
@@ -524,9 +580,9 @@ typedef struct th_people_wish {
     bool walled;               // walls allow less than people do on the way preferred
 } th_people_wish;
 
-TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, const th_walls *walls,
-                                                       uint32_t self, const th_people_view *i,
-                                                       float *limit, th_people_met met) {
+TH_FORMULA th_people_wish th_people_wish_of(const th_world *world, const th_walls *walls,
+                                            uint32_t self, const th_people_view *i, float *limit,
+                                            th_people_met met) {
     const th_agents *a = &world->agents;
     int level = (int)a->level[self];
     bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
@@ -547,9 +603,8 @@ TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, co
     return wish;
 }
 
-TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls, uint32_t self,
-                                          const th_people_view *i, float *limit,
-                                          th_people_met met) {
+TH_FORMULA void th_people_take(th_world *world, const th_walls *walls, uint32_t self,
+                               const th_people_view *i, float *limit, th_people_met met) {
     th_agents *a = &world->agents;
     th_vec2 wish = th_v(0, 0);
     float waited = 0.0f, closeness = 0.0f, unsteady = 0.0f;
@@ -558,7 +613,7 @@ TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls
         th_people_wish both = th_people_wish_of(world, walls, self, i, limit, met);
         wish = th_add(both.chosen, both.off_walls);
         waited = th_people_waited(i, world->dt);
-        closeness = th_people_closeness(i, both.walled ? 1.0f : met.rival, world->dt);
+        closeness = th_people_closeness(i, both.walled ? 1.0f : th_people_rivalry(&met), world->dt);
     }
     float share = 1.0f - th_exp(-world->dt / i->params->relaxation_time);
     th_vec2 v = th_add(i->v, th_scale(share, th_sub(wish, i->v)));
