@@ -74,7 +74,7 @@ typedef struct th_command {
 // All verbs of the program, in the order of its help; each is cli/<verb>.c, but for replay in studio.c.
 // clang-format off
 #define TH_VERBS(X) \
-    X(run) X(resume) X(sweep) X(compare) X(status) X(collect) X(check) X(import) X(compile) X(list) X(picture) X(convert) X(info) \
+    X(run) X(resume) X(sweep) X(compare) X(report) X(status) X(collect) X(check) X(import) X(compile) X(list) X(picture) X(convert) X(info) \
     X(measure) X(fd) X(validate) X(experiment) X(bench) TH_STUDIO_VERBS(X)
 // clang-format on
 #define X(verb) extern const th_command th_command_##verb;

@@ -101,6 +101,7 @@ static int run(const th_command *command, int argc, char **argv) {
     double radius = 0;
     bool quick = false, quiet = false, force = false;
     long long jobs = 0, seed = 1;
+    th_text_list plugins = {0};
     const th_option options[] = {
         {"out", TH_OPTION_TEXT, &out, "DIR",
          "folder for tables and figures (default: runs/NAME; none: only print)", 0, 0},
@@ -120,6 +121,7 @@ static int run(const th_command *command, int argc, char **argv) {
         {"only", TH_OPTION_TEXT, &only, "WHERE",
          "all: one_way, single_file, two_way, two_way_ends, corner, doors, ...", 0, 0},
         {"force", TH_OPTION_FLAG, &force, NULL, "write into a folder that holds something", 0, 0},
+        TH_PLUGIN_OPTION(&plugins),
         {"quiet", TH_OPTION_FLAG, &quiet, NULL, "no progress line", 0, 0},
     };
     th_parse_result parsed = th_args_parse(
@@ -127,6 +129,8 @@ static int run(const th_command *command, int argc, char **argv) {
     if (parsed == TH_PARSE_HELP) return TH_EXIT_OK;
     if (parsed == TH_PARSE_BAD) return TH_EXIT_USAGE;
     if (!operands[0]) return list_all();
+    int loaded = th_load_plugins(&plugins);
+    if (loaded != TH_EXIT_OK) return loaded;
     const th_experiment *experiment = find(operands[0]);
     if (!experiment) return complain_name(command, operands[0]);
     bool chooses = model || filter || plan || behave || only || radius > 0;

@@ -112,6 +112,7 @@ static int run_fd(const th_command *command, int argc, char **argv) {
     if (!o) return TH_EXIT_FAILED;
     o->out = "fd.png";
     o->every = 1;
+    th_text_list plugins = {0};
     const th_option table[] = {
         {"area", TH_OPTION_LIST, &o->area_texts, "[NAME=]PLACE",
          "measure here: x0,y0,x1,y1 or POLYGON ((x y, ...)); repeatable; default: a scene's own", 0,
@@ -138,12 +139,14 @@ static int run_fd(const th_command *command, int argc, char **argv) {
         {"set", TH_OPTION_LIST, &o->overrides, "PATH=VALUE", "change scenes before they run", 0, 0},
         {"seed", TH_OPTION_INTEGER, &o->seed, "N", "of scenes; default: their own", 0, 1e15},
         TH_LINKS_OPTION(&o->allow_links),
+        TH_PLUGIN_OPTION(&plugins),
         {"quiet", TH_OPTION_FLAG, &o->quiet, NULL, "print nothing when all is well", 0, 0},
     };
     int count = (int)(sizeof table / sizeof *table);
     th_parse_result parsed = th_args_parse(command, table, count, argc, argv, o->files);
     int code = parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (parsed == TH_PARSE_OK) code = perform(command, o);
+    if (parsed == TH_PARSE_OK) code = th_load_plugins(&plugins);
+    if (parsed == TH_PARSE_OK && code == TH_EXIT_OK) code = perform(command, o);
     free(o);
     return code;
 }

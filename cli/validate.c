@@ -130,6 +130,7 @@ static int perform(const th_command *command, th_validation *validation,
 
 static int run(const th_command *command, int argc, char **argv) {
     validate_options o = {.out = "runs/validation"};
+    th_text_list plugins = {0};
     const th_option options[] = {
         {"model", TH_OPTION_TEXT, &o.model, "M",
          "move model of all people: a name, name:preset or a JSON object", 0, 0},
@@ -147,6 +148,7 @@ static int run(const th_command *command, int argc, char **argv) {
          "folder of the report (default runs/validation); none: only print", 0, 0},
         {"quick", TH_OPTION_FLAG, &o.quick, NULL, "one crowd, unless --seeds says otherwise", 0, 0},
         {"list", TH_OPTION_FLAG, &o.list, NULL, "names of the tests, nothing is run", 0, 0},
+        TH_PLUGIN_OPTION(&plugins),
         {"quiet", TH_OPTION_FLAG, &o.quiet, NULL, "no progress line", 0, 0},
     };
     const char *suite = NULL;
@@ -154,6 +156,8 @@ static int run(const th_command *command, int argc, char **argv) {
         command, options, (int)(sizeof options / sizeof *options), argc, argv, &suite);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     if (o.list) return list_tests();
+    int loaded = th_load_plugins(&plugins);
+    if (loaded != TH_EXIT_OK) return loaded;
     char words[4][TH_MODEL_TEXT];
     th_validation validation = {.setup = th_suite_setup_default()};
     th_suite_setup *setup = &validation.setup;

@@ -145,6 +145,7 @@ void th_page_answer(th_text *page, const th_figure_data *data);
 // The settings: groups, and values that differ from the defaults. page.c
 void th_page_population(th_text *page, const th_figure_data *data);
 void th_page_differences(th_text *page, const th_figure_data *data);
+void th_page_assumptions(th_text *page, const th_figure_data *data);
 // Tables of counters, areas and runs. page_results.c
 void th_page_counters(th_text *page, const th_figure_data *data);
 void th_page_areas(th_text *page, const th_figure_data *data);

@@ -266,6 +266,48 @@ void th_page_differences(th_text *page, const th_figure_data *data) {
     free(list);
 }
 
+// ---- what is taken for granted
+
+// Each model once, with its source.
+static void add_models(th_text *page, const th_scene_view *scene) {
+    int count = 0;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; m < count; ++m) {
+        bool used = false;
+        for (int g = 0; g < scene->group_count; ++g) {
+            const th_model_choice *choice = NULL;
+            for (int k = 0; (choice = th_group_model(&scene->groups[g], k)) != NULL; ++k)
+                used = used || choice->model == m;
+        }
+        if (!used || strcmp(models[m]->name, "none") == 0) continue;
+        th_text_put(page, "<li>");
+        th_text_put(page, th_stage_name(models[m]->stage));
+        th_text_put(page, " by the model <code>");
+        th_text_escaped(page, models[m]->name);
+        th_text_put(page, "</code>: ");
+        th_text_escaped(page, models[m]->source);
+        th_text_put(page, "</li>\n");
+    }
+}
+
+void th_page_assumptions(th_text *page, const th_figure_data *data) {
+    const th_scene_view *scene = data->scene;
+    int closed = 0, timed = 0;
+    for (int d = 0; d < scene->door_count; ++d) {
+        closed += scene->doors[d].closed;
+        timed += scene->doors[d].schedule_count > 0;
+    }
+    th_text_put(page, "<h3>Assumptions</h3><ul>\n");
+    add_models(page, scene);
+    th_text_add(page,
+                "<li>Exits and doors are as wide as drawn and stand open, but for %d closed at the "
+                "start and %d with a timetable.</li>\n",
+                closed, timed);
+    th_text_put(page, "<li>People set off after the times of the table above, know the plan and go "
+                      "where their group does. Not simulated: fire, smoke, lifts, injuries.</li>"
+                      "</ul>\n");
+}
+
 // ---- how things were measured, and how to get the same numbers again
 
 static void item(th_text *page, const char *name) { th_text_add(page, "<dt>%s</dt><dd>", name); }
@@ -581,6 +623,7 @@ static th_result add_everything(th_text *page, const th_figure_data *data, th_er
     if (result != TH_OK) return result;
     th_page_population(page, data);
     th_page_differences(page, data);
+    th_page_assumptions(page, data);
     th_text_put(page, "</section>\n");
     result = add_results(page, data, error);
     if (result != TH_OK) return result;
