@@ -70,12 +70,18 @@ typedef struct th_command {
 #else
 #define TH_STUDIO_VERBS(X)
 #endif
+// It measures in processes of their own, which Windows cannot split off.
+#ifdef _WIN32
+#define TH_BENCH_VERB(X)
+#else
+#define TH_BENCH_VERB(X) X(bench)
+#endif
 
 // All verbs of the program, in the order of its help; each is cli/<verb>.c, but for replay in studio.c.
 // clang-format off
 #define TH_VERBS(X) \
     X(run) X(resume) X(sweep) X(compare) X(report) X(status) X(collect) X(check) X(import) X(compile) X(list) X(picture) X(convert) X(info) \
-    X(measure) X(fd) X(validate) X(experiment) X(bench) TH_STUDIO_VERBS(X)
+    X(measure) X(fd) X(validate) X(experiment) TH_BENCH_VERB(X) TH_STUDIO_VERBS(X)
 // clang-format on
 #define X(verb) extern const th_command th_command_##verb;
 TH_VERBS(X)

@@ -140,8 +140,10 @@ void th_watch_interrupt(void) {
     struct sigaction before = {0};
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
-    // A limit on file sizes is then an error of write, which is handled, instead of the end.
+        // A limit on file sizes is then an error of write, which is handled, instead of the end.
+#ifdef SIGXFSZ
     signal(SIGXFSZ, SIG_IGN);
+#endif
 }
 
 bool th_interrupted(void) {

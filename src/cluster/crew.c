@@ -307,17 +307,12 @@ static bool watch_beat(th_crew *c, owner *o) {
 // The age of its newest beat by the file server's clock, which stamped both files; only decides whether waiting pays.
 static double silence(const th_crew *c, const owner *o) {
     char path[TH_PATH_MAX];
-    struct stat mine, other;
     path_in(c, path, "tasks/%s.beat", c->id);
-    if (stat(path, &mine) != 0) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now); // one that only looks has no file of its own
-        mine.st_mtim = now;
-    }
+    double mine = th_system_modified(path);
+    if (mine < 0) mine = th_system_date(); // one that only looks has no file of its own
     path_in(c, path, "tasks/%s.beat", o->id);
-    if (stat(path, &other) != 0) return 1e9;
-    return (double)(mine.st_mtim.tv_sec - other.st_mtim.tv_sec) +
-           1e-9 * (double)(mine.st_mtim.tv_nsec - other.st_mtim.tv_nsec);
+    double other = th_system_modified(path);
+    return other < 0 ? 1e9 : mine - other;
 }
 
 // ---- the beat of this process

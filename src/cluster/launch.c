@@ -2,13 +2,13 @@
 #include "cluster/crew.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/system/system.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *said(const char *name) {
@@ -122,34 +122,14 @@ static th_result write_script(const th_slurm_def *def, char script[4096], th_err
     return th_file_fail(error, script, "cannot be written: %s", strerror(errno));
 }
 
-// Runs sbatch; what it says on stdout goes to `out`. Its exit status, 127: it is not there.
-static int call_sbatch(const char *script, char *out, size_t size) {
-    int ends[2], status = -1;
-    size_t length = 0;
-    out[0] = '\0';
-    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (dup2(ends[1], STDOUT_FILENO) >= 0)
-            execlp("sbatch", "sbatch", "--parsable", script, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    for (ssize_t got; (got = read(ends[0], out + length, size - 1 - length)) > 0;)
-        length += (size_t)got;
-    out[length] = '\0';
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 th_result th_launch_slurm(const th_slurm_def *def, char job[64], char script[4096],
                           th_error *error) {
     char answer[256], path[4200];
     th_result result = check_words(def, error);
     if (result == TH_OK) result = write_script(def, script, error);
     if (result != TH_OK) return result;
-    int status = call_sbatch(script, answer, sizeof answer);
+    const char *const call[] = {"sbatch", "--parsable", script, NULL};
+    int status = th_system_run(call, answer, sizeof answer);
     size_t digits = strspn(answer, "0123456789"); // "4711" or "4711;cluster"
     if (status == 127)
         return th_file_fail(

@@ -1,6 +1,14 @@
 // Other people's programs that read what throng does not: started without a shell, watched, their output kept. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "import/drawing.h"
+#ifdef _WIN32 // none is started there
+th_result th_program_run(const char *const *words, th_program_end *end, th_error *error) {
+    (void)words;
+    (void)error;
+    *end = (th_program_end){.code = 127, .missing = true};
+    return TH_OK;
+}
+#else
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -95,3 +103,4 @@ th_result th_program_run(const char *const *words, th_program_end *end, th_error
     if (complaint) fclose(complaint);
     return result;
 }
+#endif

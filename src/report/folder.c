@@ -1,14 +1,13 @@
 // Folders and small files. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "core/system/system.h"
 #include "report/figures.h"
 #include "report/report.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,23 +55,16 @@ th_result th_make_folders(const char *path, th_error *error) {
 
 th_result th_folder_lock(th_folder *folder, th_error *error) {
     if (folder->locked) return TH_OK;
-    int file = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0) return TH_OK;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) {
-        folder->locked = true;
-        folder->lock = file;
-        return TH_OK;
-    }
-    bool taken = errno == EWOULDBLOCK;
-    close(file);
-    if (!taken) return TH_OK;
+    folder->lock = th_system_lock_folder(folder->path);
+    folder->locked = folder->lock >= 0;
+    if (folder->lock != TH_TAKEN) return TH_OK;
     return th_file_fail(error, folder->path,
                         "another throng is writing into this folder; let it finish or end it, or "
                         "choose another --out");
 }
 
 void th_folder_unlock(th_folder *folder) {
-    if (folder->locked) close(folder->lock);
+    if (folder->locked) th_system_unlock_folder(folder->lock);
     folder->locked = false;
 }
 
@@ -141,7 +133,9 @@ static void remove_own(const th_folder *folder, const char *below, const char *b
         size_t length = strlen(name), tail = strlen(end);
         bool own = strncmp(name, begin, strlen(begin)) == 0 && length >= tail &&
                    strcmp(name + length - tail, end) == 0;
-        if (own) unlinkat(dirfd(entries), name, 0);
+        if (own &&
+            snprintf(path, sizeof path, "%s/%s/%s", folder->path, below, name) < (int)sizeof path)
+            unlink(path);
     }
     closedir(entries);
 }

@@ -16,7 +16,7 @@
 typedef struct th_folder {
     char path[TH_PATH_MAX - 256]; // "" when nothing is kept
     bool locked;
-    int lock; // file number, while locked
+    int lock; // of th_system_lock_folder
 } th_folder;
 
 // "scenes/hall.json" -> "hall"
@@ -26,7 +26,7 @@ bool th_folder_path(const th_folder *folder, const char *name, char *path, size_
 bool th_folder_has(const th_folder *folder, const char *name);
 
 // One writer at a time: an error when another one, here or in another process, has the lock. It is the folder's own
-// (flock), leaves no file and ends with the process. A folder that is not there, and a file system without locks, are
+// (th_system_lock_folder), leaves no file and ends with the process. A folder that is not there, and a file system without locks, are
 // fine. Locking again is, too.
 th_result th_folder_lock(th_folder *folder, th_error *error);
 void th_folder_unlock(th_folder *folder);

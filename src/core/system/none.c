@@ -34,6 +34,26 @@ void th_system_sync_name(const char *path) { (void)path; }
 
 bool th_system_replace(const char *from, const char *to) { return rename(from, to) == 0; }
 
+int th_system_lock_folder(const char *path) {
+    (void)path;
+    return TH_NO_LOCK;
+}
+
+void th_system_unlock_folder(int lock) { (void)lock; }
+
+double th_system_modified(const char *path) {
+    (void)path;
+    return -1.0;
+}
+
+double th_system_date(void) { return (double)time(NULL); }
+
+int th_system_run(const char *const *arguments, char *out, size_t size) {
+    (void)arguments;
+    if (size > 0) out[0] = '\0';
+    return 127;
+}
+
 bool th_system_is_absolute(const char *path) { return path[0] == '/'; }
 
 // ---- threads: the caller's. A gate with a single thread needs no lock.

@@ -7,9 +7,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,6 +72,31 @@ void th_system_sync_name(const char *path) {
 }
 
 bool th_system_replace(const char *from, const char *to) { return rename(from, to) == 0; }
+
+int th_system_lock_folder(const char *path) {
+    int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return TH_NO_LOCK;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+    bool taken = errno == EWOULDBLOCK;
+    close(file);
+    return taken ? TH_TAKEN : TH_NO_LOCK;
+}
+
+void th_system_unlock_folder(int lock) { close(lock); }
+
+static double in_seconds(struct timespec time) {
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double th_system_modified(const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0) return -1.0;
+#ifdef __APPLE__
+    return in_seconds(status.st_mtimespec);
+#else
+    return in_seconds(status.st_mtim);
+#endif
+}
 
 bool th_system_is_absolute(const char *path) { return path[0] == '/'; }
 
@@ -198,14 +226,14 @@ int th_running_tasks(void) { return 0; }
 static double read_clock(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return in_seconds(now);
 }
+
+double th_system_date(void) { return read_clock(CLOCK_REALTIME); }
 
 double th_monotonic_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
 
 double th_thread_cpu_seconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
-
-// ---- libraries
 
 // ---- held for a test
 
@@ -224,6 +252,31 @@ void th_system_reached(const char *point) {
     // The signal may be handled in another thread, later than this one goes on.
     while (strcmp(rest, ":interrupt") == 0 && !atomic_load(&interrupt_noted)) usleep(1000);
 }
+
+// ---- other programs
+
+int th_system_run(const char *const *arguments, char *out, size_t size) {
+    int ends[2], status = -1;
+    size_t length = 0;
+    out[0] = '\0';
+    if (pipe(ends) != 0) return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (dup2(ends[1], STDOUT_FILENO) >= 0) execvp(arguments[0], (char **)(uintptr_t)arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    for (ssize_t got; (got = read(ends[0], out + length, size - 1 - length)) > 0;)
+        length += (size_t)got;
+    out[length] = '\0';
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// ---- libraries
 
 // Without a slash the system's folders would be searched, not the one the user is in.
 void *th_library_open(const char *path) {

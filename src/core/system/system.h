@@ -1,6 +1,7 @@
 // The operating system: plain files, threads, cores, clocks, libraries loaded at run time. Nothing else in the engine calls
 // the system; what is written in C17, jansson, GEOS, libpng or zlib runs anywhere. CMake builds one of three versions:
-// posix.c, windows.c, or none.c for machines without a system (WebAssembly): no files, one thread, no plugins.
+// posix.c, windows.c, or none.c for machines without a system (WebAssembly): no files, one thread, no plugins. Recordings, runs
+// and the program use POSIX beside it; windows_posix.h gives them what MinGW-w64 lacks.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_SYSTEM_H
 #define TH_CORE_SYSTEM_H
@@ -27,6 +28,14 @@ bool th_system_sync(FILE *file);
 void th_system_sync_name(const char *path);
 // Renames, over an existing file as well, in one step. False: errno says why.
 bool th_system_replace(const char *from, const char *to);
+// Locks a folder for one writer, in all processes, without a file and until th_system_unlock_folder or the end of the process:
+// a number; TH_TAKEN: another has the lock; TH_NO_LOCK: none can be had there.
+enum { TH_NO_LOCK = -1, TH_TAKEN = -2 };
+int th_system_lock_folder(const char *path);
+void th_system_unlock_folder(int lock);
+// When a file was written, by the clock of its disk, and now by this machine's [s]; below 0: there is no such file.
+double th_system_modified(const char *path);
+double th_system_date(void);
 // Does the path begin at the root of a disk?
 bool th_system_is_absolute(const char *path);
 
@@ -70,6 +79,11 @@ double th_thread_cpu_seconds(void);
 // whichever thread. Without the variable, and where there are no signals, nothing happens.
 void th_system_reached(const char *point);
 void th_system_noted(void); // by signal handlers, behind all they do
+
+// ---- other programs
+// Runs a program, found as a shell does, and keeps what it prints on stdout, to the size of `out` less one. Its exit status; 127:
+// there is none; -1: it could not be run or ended otherwise.
+int th_system_run(const char *const *arguments, char *out, size_t size);
 
 // ---- libraries with plugins
 void *th_library_open(const char *path); // NULL: th_library_error says why

@@ -1,11 +1,14 @@
 // Windows, from 7 on. SPDX-License-Identifier: Apache-2.0
 #include "core/system/system.h"
+#include <ctype.h>
 #include <errno.h>
 #include <io.h>
 #include <process.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <windows.h>
 
 // ---- memory
@@ -48,6 +51,36 @@ bool th_system_replace(const char *from, const char *to) {
     if (MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return true;
     errno = GetLastError() == ERROR_DISK_FULL ? ENOSPC : EACCES;
     return false;
+}
+
+// A mutex of the folder's name: it leaves no file and goes with its last process.
+int th_system_lock_folder(const char *path) {
+    char whole[4096], name[64];
+    uint64_t hash = 14695981039346656037u;
+    if (!_fullpath(whole, path, sizeof whole)) return TH_NO_LOCK;
+    for (const char *at = whole; *at; ++at)
+        hash = (hash ^ (unsigned char)tolower((unsigned char)*at)) * 1099511628211u;
+    snprintf(name, sizeof name, "throng-folder-%016llx", (unsigned long long)hash);
+    HANDLE mutex = CreateMutexA(NULL, FALSE, name);
+    if (!mutex) return TH_NO_LOCK;
+    if (GetLastError() != ERROR_ALREADY_EXISTS) return (int)(intptr_t)mutex; // handles have 32 bits
+    CloseHandle(mutex);
+    return TH_TAKEN;
+}
+
+void th_system_unlock_folder(int lock) { CloseHandle((HANDLE)(intptr_t)lock); }
+
+double th_system_modified(const char *path) {
+    struct _stat64 status;
+    return _stat64(path, &status) == 0 ? (double)status.st_mtime : -1.0;
+}
+
+double th_system_date(void) { return (double)time(NULL); }
+
+int th_system_run(const char *const *arguments, char *out, size_t size) {
+    (void)arguments; // sbatch is the only one, and there is none for Windows
+    if (size > 0) out[0] = '\0';
+    return 127;
 }
 
 bool th_system_is_absolute(const char *path) {
