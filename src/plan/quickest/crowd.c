@@ -113,22 +113,31 @@ static float flow_along(const th_quickest *s, int node, int f) {
                     : -s->flow_y[node];
 }
 
-// The cost of the way from `node` to its neighbour `to` through face f, in metres of free ground.
-static float face_cost(const th_quickest *s, int node, int to, int f) {
+// The cost of the way from `node` through face f without a crowd, in metres of free ground.
+static float free_cost_of(const th_quickest *s, int node, int f) {
+    return s->nodes.spacing * th_node_slowness(&s->nodes, node, 2 * f);
+}
+
+// The same with the crowd on the way to the neighbour `to`.
+static float face_cost(const th_quickest *s, float free_cost, int node, int to, int f) {
+    float drag = 0.5f * (s->drag[node] + s->drag[to]);
+    if (!(drag > 0.0f)) return free_cost; // most nodes of most crowds: th_crowd_pace is 1
     float density = 0.5f * (s->density[node] + s->density[to]);
     float flow = 0.5f * (flow_along(s, node, f) + flow_along(s, to, f));
     float free_speed = (float)TH_WEIDMANN_FREE_SPEED * th_node_zone_factor(&s->nodes, node, 2 * f);
     float along = density > 0.0f ? flow / (density * free_speed) : 0.0f;
-    float drag = 0.5f * (s->drag[node] + s->drag[to]);
-    return s->nodes.spacing * th_node_slowness(&s->nodes, node, 2 * f) / th_crowd_pace(drag, along);
+    return free_cost / th_crowd_pace(drag, along);
 }
 
 static void node_faces(const th_quickest *s, int size, int node, int nx) {
     const int step[TH_FACES] = {1, nx, -1, -nx};
+    const uint8_t links = s->graphs[size].links[node];
+    const bool sloped = s->nodes.zone[node] != 0;
+    float free_cost = free_cost_of(s, node, 0), *cost = s->faces[size].cost[node].face;
     for (int f = 0; f < TH_FACES; ++f) {
-        bool linked = s->graphs[size].links[node] >> 2 * f & 1;
-        s->faces[size].cost[node].face[f] =
-            linked ? face_cost(s, node, node + step[f], f) : TH_CONTINUUM_SHUT;
+        if (sloped) free_cost = free_cost_of(s, node, f);
+        cost[f] = links >> 2 * f & 1 ? face_cost(s, free_cost, node, node + step[f], f)
+                                     : TH_CONTINUUM_SHUT;
     }
 }
 
@@ -137,7 +146,8 @@ static void portal_faces(const th_quickest *s, int size) {
         const th_portal *portal = &s->graphs[size].portals[i];
         for (int f = 0; f < TH_FACES; ++f)
             s->faces[size].portal_cost[TH_FACES * i + f] =
-                portal->to[2 * f] >= 0 ? face_cost(s, portal->node, portal->to[2 * f], f)
+                portal->to[2 * f] >= 0 ? face_cost(s, free_cost_of(s, portal->node, f),
+                                                   portal->node, portal->to[2 * f], f)
                                        : TH_CONTINUUM_SHUT;
     }
 }
@@ -192,9 +202,24 @@ static float stream_at(const th_quickest *s, const th_quick_field *f, const floa
     return s->drag[node] * th_clamp(along / FULL_STREAM, 0.0f, 1.0f);
 }
 
-// One axis of a level: Thomas' algorithm on all of its lines, node by node in the order of memory.
+// The part of a level where a stream is, with one node around it: nothing flows elsewhere.
+typedef struct fill_part {
+    int column0, column1, row0, row1; // the first ones and those behind the last
+} fill_part;
+
+static void include_node(fill_part *part, const th_node_level *grid, int column, int row) {
+    part->column0 = part->column0 < column ? part->column0 : column > 0 ? column - 1 : 0;
+    part->column1 = part->column1 > column + 1 ? part->column1
+                    : column + 2 < grid->nx    ? column + 2
+                                               : grid->nx;
+    part->row0 = part->row0 < row ? part->row0 : row > 0 ? row - 1 : 0;
+    part->row1 = part->row1 > row + 1 ? part->row1 : row + 2 < grid->ny ? row + 2 : grid->ny;
+}
+
+// One axis of it: Thomas' algorithm on all of its lines, node by node in the order of memory.
 typedef struct fill_sweep {
     const th_node_level *grid;
+    const fill_part *part;
     const uint8_t *links;
     const float *share; // by node
     float *values, *ratio;
@@ -210,8 +235,9 @@ static float flow_to_next(const fill_sweep *w, int node) {
 
 static void sweep(const fill_sweep *w) {
     int nx = w->grid->nx, ny = w->grid->ny, first = w->grid->first;
-    for (int row = 0; row < ny; ++row)
-        for (int column = 0; column < nx; ++column) {
+    const fill_part *part = w->part;
+    for (int row = part->row0; row < part->row1; ++row)
+        for (int column = part->column0; column < part->column1; ++column) {
             int i = first + row * nx + column, at = w->axis ? row : column;
             float before = at > 0 ? flow_to_next(w, i - w->step) : 0.0f;
             float after = at + 1 < (w->axis ? ny : nx) ? flow_to_next(w, i) : 0.0f;
@@ -223,8 +249,10 @@ static void sweep(const fill_sweep *w) {
             w->values[i] = pivot * (w->values[i] + carried);
             w->ratio[i] = after * pivot;
         }
-    for (int i = first + nx * ny - 1; i >= first; --i)
-        if (w->ratio[i] > 0.0f) w->values[i] += w->ratio[i] * w->values[i + w->step];
+    for (int row = part->row1 - 1; row >= part->row0; --row)
+        for (int i = first + row * nx + part->column1 - 1; i >= first + row * nx + part->column0;
+             --i)
+            if (w->ratio[i] > 0.0f) w->values[i] += w->ratio[i] * w->values[i + w->step];
 }
 
 void th_quickest_fill_width(const th_quickest *s, const th_quick_lane *lane) {
@@ -232,17 +260,18 @@ void th_quickest_fill_width(const th_quickest *s, const th_quick_lane *lane) {
     float width = FILL * s->nodes.inverse_spacing, most = 0.25f * width * width;
     for (int l = 0; l < s->nodes.scene->level_count; ++l) {
         const th_node_level *grid = &s->nodes.levels[l];
-        float any = 0.0f;
-        for (int i = grid->first; i < grid->first + grid->nx * grid->ny; ++i) {
-            lane->share[i] = most * stream_at(s, f, lane->values, i, grid->nx);
-            any = th_max(any, lane->share[i]);
-        }
+        fill_part part = {grid->nx, 0, grid->ny, 0};
+        for (int row = 0, i = grid->first; row < grid->ny; ++row)
+            for (int column = 0; column < grid->nx; ++column, ++i) {
+                lane->share[i] = most * stream_at(s, f, lane->values, i, grid->nx);
+                if (lane->share[i] > 0.0f) include_node(&part, grid, column, row);
+            }
         fill_sweep rows = {
-            grid, s->graphs[f->size].links, lane->share, lane->values, lane->ratio, 0, 1};
+            grid, &part, s->graphs[f->size].links, lane->share, lane->values, lane->ratio, 0, 1};
         fill_sweep columns = rows;
         columns.axis = 1;
         columns.step = grid->nx;
-        for (int round = 0; round < 2 && any > 0.0f; ++round) {
+        for (int round = 0; round < 2 && part.row0 < part.row1; ++round) {
             sweep(&rows);
             sweep(&columns);
         }
