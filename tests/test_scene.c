@@ -125,7 +125,7 @@ static void everything(void **state) {
     assert_false(scene->doors[0].schedule[1].open);
     // Targets are shared: {west, roof} is asked for by three groups and exists once.
     // The kiosk is a detour of two of these, the show of one of them.
-    assert_int_equal(scene->goal_count, 6);
+    assert_int_equal(scene->goal_count, 7);
     assert_int_equal(scene->target_count, 5);
     assert_int_equal(scene->name_count, 2);
     assert_int_equal(scene->groups[2].detour_count, 2);

@@ -75,7 +75,8 @@ static void names_and_types(void **state) {
         {"{ 'zzzzzzzzzz': 1 }", NULL,
          "s.json:1:3 zzzzzzzzzz: unknown key \"zzzzzzzzzz\"; known here: name, description, "
          "levels, stairs, zones, pictures, doors, exits, waypoints, waiting_areas, groups, "
-         "scripted, measure, run, record, plan_cell, $schema, profiles, import, interests, "
+         "scripted, measure, run, record, plan_cell, $schema, profiles, import, timetable, "
+         "interests, "
          "guidance, strips"},
         {"{ 'levels': 5 }", NULL,
          "s.json:1:13 levels: expected an array [ ... ], found the number 5"},

@@ -151,6 +151,10 @@ typedef struct th_goal_def {
     bool has_line;
     th_point line[2];
     double wait; // for waiting areas [s] >= 0 default 0
+    // Waiting areas: people stay for good and are counted by themselves. Among other goals of a leg it is for people that
+    // avoid something only. On the CPU only, as are capacities.
+    bool refuge;
+    int capacity; // of a waiting area: so many wait in it, the next outside [people] 0: no limit, default 0
     // Exits with a line: shut at the start (default false), and when that changes. A shut exit is a wall and no goal.
     bool closed;
     const th_door_change *schedule;
@@ -366,6 +370,8 @@ typedef struct th_scene_def {
     int goal_count;
     const th_group_def *groups;
     int group_count;
+    // CSV with rows time,what,value: 30,doors.main,close or 0,groups.visitors,50; also exits.ID. Or NULL.
+    const char *timetable_file;
     const th_profile_def *profiles;
     int profile_count;
     const th_scripted_def *scripted;

@@ -131,6 +131,8 @@ typedef struct th_goal {
     th_line line;        // when is_line; level is set either way
     th_area area;        // otherwise; level is set either way
     float wait;          // [s]
+    bool refuge;         // people stay there for good
+    int capacity;        // so many wait in it; 0: no limit
     const th_item *item; // of a detour: the element of a model's section; else NULL
 } th_goal;
 

@@ -236,7 +236,8 @@ typedef struct th_exit_count {
     uint64_t left;
     double first_time, last_time; // [s]
 } th_exit_count;
-// By the number of a goal of the scene; 0 people where it is not an exit. Here and below, a number that does not exist gives
+// By the number of a goal of the scene; of a refuge and of a waiting area with a capacity the people in it, else 0 people
+// where it is not an exit. Here and below, a number that does not exist gives
 // zeros and the id "".
 TH_API th_exit_count th_world_exit(const th_world *world, int goal);
 

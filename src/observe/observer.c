@@ -59,7 +59,7 @@ bool th_counters_create(th_observer *observer) {
     if (!observer->observation.counters || !observer->counter_index) return false;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
-        if (goal->kind == TH_GOAL_EXIT)
+        if (goal->kind == TH_GOAL_EXIT || goal->refuge)
             add_counter(observer, TH_COUNT_EXIT, goal->id, g,
                         goal->is_line ? goal->line.level : goal->area.level,
                         goal->is_line ? line_length(&goal->line) : 0.0);

@@ -226,7 +226,7 @@ static th_result check_key(const th_model *model, const th_section_info *section
 static const char *const scene_keys[] = {
     "name",   "description", "levels",        "stairs",   "zones",    "pictures", "doors",
     "exits",  "waypoints",   "waiting_areas", "groups",   "scripted", "measure",  "run",
-    "record", "plan_cell",   "$schema",       "profiles", "import"};
+    "record", "plan_cell",   "$schema",       "profiles", "import",   "timetable"};
 static const char *const group_keys[] = {
     "id",     "level",    "area",   "count",       "density", "positions", "positions_file",
     "source", "radius",   "speed",  "premovement", "mass",    "rigid",     "route",

@@ -227,13 +227,15 @@ static th_result each_link(json_t *node, visit_link *visit, void *context, th_er
         for (size_t i = 0; i < json_array_size(node) && result == TH_OK; ++i)
             result = each_link(json_array_get(node, i), visit, context, error);
     } else if (json_is_object(node)) {
-        static const char *const keys[] = {"file", "positions_file"};
-        for (int i = 0; i < 2 && result == TH_OK; ++i)
+        static const char *const keys[] = {"file", "positions_file", "timetable"};
+        for (int i = 0; i < 3 && result == TH_OK; ++i)
             if (json_is_string(json_object_get(node, keys[i])))
                 result = visit(context, node, keys[i], error);
         for (void *at = json_object_iter(node); at && result == TH_OK;
              at = json_object_iter_next(node, at))
-            result = each_link(json_object_iter_value(at), visit, context, error);
+            if (strcmp(json_object_iter_key(at), "import") !=
+                0) // names a drawing that no run reads
+                result = each_link(json_object_iter_value(at), visit, context, error);
     }
     return result;
 }

@@ -226,6 +226,12 @@ static void gather_goals(th_compiler *c) {
         th_at(c, "%s[%d].wait", array, place);
         th_check_range(c, "wait", def->wait, 0.0, 1e7, "s");
         goal->wait = (float)def->wait;
+        th_at(c, "%s[%d].%s", array, place, def->refuge ? "refuge" : "capacity");
+        if ((def->refuge || def->capacity != 0) && def->kind != TH_GOAL_WAITING)
+            th_bad(c, "only waiting areas may be refuges or have a capacity");
+        th_check_range(c, "capacity", (double)def->capacity, 0.0, 1e6, "people, a whole number");
+        goal->refuge = def->refuge;
+        goal->capacity = def->capacity;
         th_at(c, "%s[%d]", array, place);
         if (def->has_line != th_shape_empty(&def->area))
             th_bad(c, "give either an \"area\" or a \"line\"");

@@ -288,6 +288,17 @@ static bool is_avoided(const th_group_def *group, const char *id) {
     return false;
 }
 
+// Refuges are for people that avoid something, where there are other goals.
+static bool is_spared(th_compiler *c, const th_group_def *group, const th_route_step *step,
+                      int goal) {
+    if (!c->scene->goals[goal].refuge || group->avoid_count > 0) return false;
+    for (int k = 0; k < step->goal_count && c->result == TH_OK; ++k) {
+        int other = th_goal_index(c, step->goals[k]);
+        if (c->result == TH_OK && !c->scene->goals[other].refuge) return true;
+    }
+    return false;
+}
+
 // Ascending, without repeats, so that equal sets are equal arrays. Without exits that the group avoids.
 static int sorted_goals(th_compiler *c, const th_group_def *group, const th_route_step *step,
                         int *goals) {
@@ -297,6 +308,7 @@ static int sorted_goals(th_compiler *c, const th_group_def *group, const th_rout
         if (c->result == TH_OK && c->scene->goals[goal].kind == TH_GOAL_EXIT &&
             is_avoided(group, step->goals[k]))
             continue;
+        if (c->result == TH_OK && is_spared(c, group, step, goal)) continue;
         while (at > 0 && goals[at - 1] > goal) --at;
         if (at > 0 && goals[at - 1] == goal) continue;
         memmove(goals + at + 1, goals + at, (size_t)(count - at) * sizeof *goals);

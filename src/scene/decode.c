@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "registry/models.h"
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,8 +130,15 @@ static void read_waypoint(th_decoder *decoder, json_t *value, void *item) {
 
 static void read_waiting_area(th_decoder *decoder, json_t *value, void *item) {
     *(th_goal_def *)item = th_goal_def_default(TH_GOAL_WAITING);
-    if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line", "wait"))
-        read_goal(decoder, value, item);
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line", "wait", "refuge", "capacity"))
+        return;
+    th_goal_def *area = item;
+    double capacity = 0.0;
+    read_goal(decoder, value, area);
+    th_read_bool(decoder, value, "refuge", &area->refuge);
+    th_read_number(decoder, value, "capacity", &capacity);
+    area->capacity =
+        capacity >= 0.0 && capacity <= 1e6 && capacity == floor(capacity) ? (int)capacity : -1;
 }
 
 static void read_group(th_decoder *decoder, json_t *value, void *item) {
@@ -277,16 +285,18 @@ static void read_goals(th_decoder *decoder, json_t *root, th_scene_def *def) {
     def->goal_count = (int)total;
 }
 
-// A group without a goal leaves by the nearest exit.
+// A group without a goal leaves by the nearest exit, or goes to a refuge.
 static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
                            th_group_def *groups) {
-    size_t exits = json_array_size(json_object_get(root, "exits"));
-    if (exits == 0 || decoder->result != TH_OK) return;
+    if (decoder->result != TH_OK) return;
     th_route_step *all = th_decoder_alloc(decoder, 1, sizeof *all);
-    const char **ids = th_decoder_alloc(decoder, exits, sizeof *ids);
+    const char **ids = th_decoder_alloc(decoder, (size_t)def->goal_count + 1, sizeof *ids);
     if (!all || !ids) return;
     all->goals = ids;
-    for (size_t i = 0; i < exits; ++i) ids[all->goal_count++] = def->goals[i].id;
+    for (int i = 0; i < def->goal_count; ++i)
+        if (def->goals[i].kind == TH_GOAL_EXIT || (def->goals[i].refuge && def->goals[i].id))
+            ids[all->goal_count++] = def->goals[i].id;
+    if (all->goal_count == 0) return;
     json_t *list = json_object_get(root, "groups");
     for (int i = 0; i < def->group_count; ++i) {
         json_t *group = json_array_get(list, (size_t)i);
@@ -317,6 +327,7 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
     int count = own + th_section_names(known + own);
     if (!th_check_keys(&decoder, root, known, count)) return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
+    th_read_string(&decoder, root, "timetable", &def->timetable_file);
     th_read_string(&decoder, root, "description", &def->description);
     th_read_number(&decoder, root, "plan_cell", &def->plan_cell);
     read_recipe(&decoder, root);

@@ -113,6 +113,9 @@ TH_BOTH static inline bool th_is_rigid_body(th_rigid rigid, float radius) {
 th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
                            th_scene **scene, th_error *error);
 
+// timetable.c: the definition with the rows of its timetable, in the arena.
+th_result th_timetable_expand(const th_scene_def *def, struct th_arena *arena, th_scene_def *out,
+                              th_error *error);
 // profiles.c: the definition with a group for each kind of people of groups that have several. The arena holds what is new.
 th_result th_profiles_expand(const th_scene_def *def, struct th_arena *arena,
                              th_scene_def *expanded, th_error *error);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 // Raised with every change of the format, also with a new member of a struct.
-enum { COMPILED_VERSION = 2 };
+enum { COMPILED_VERSION = 3 };
 static const char magic[8] = {'t', 'h', 's', 'c', 'e', 'n', 'e', '\n'};
 enum { HEAD = 8 + 4 + 8 + 8 }; // magic, version, bytes that follow, their check sum
 
@@ -509,6 +509,8 @@ static void code_goals(coder *c) {
         code_line(c, &goal->line);
         code_area(c, &goal->area);
         code_float(c, &goal->wait, 0.0f, 1e7f);
+        code_flag(c, &goal->refuge);
+        code_int(c, &goal->capacity, 0, 1000000);
         code_item(c, goal);
         need(c, goal->is_line || goal->area.shape.ring_count > 0);
     }

@@ -254,6 +254,12 @@ static th_result check_device(const th_scene *scene, const th_world_def *def, th
     if (!th_cuda_backend())
         return th_fail(error, TH_NO_DEVICE, "",
                        "this build has the CPU backend only; build with `cmake --preset cuda`");
+    for (int g = 0; g < scene->goal_count; ++g)
+        if (scene->goals[g].refuge || scene->goals[g].capacity > 0)
+            return th_fail(error, TH_NO_DEVICE, "",
+                           "\"%s\" is a refuge or has a capacity, which are not on the device; run "
+                           "this scene on the CPU",
+                           scene->goals[g].id);
     int count;
     const th_model *const *models = th_models(&count);
     for (int m = TH_BUILT_IN_MODELS; m < count; ++m)

@@ -1,6 +1,7 @@
 // The measure stage: departures and crossings of lines and doors; advances the clock. Areas, overlaps and the state hash
 // are measured when asked. SPDX-License-Identifier: Apache-2.0
 #include "world/measure.h"
+#include "behave/route/route.h"
 #include "core/hash.h"
 #include "core/parallel.h"
 #include "formula/segment.h"
@@ -17,6 +18,71 @@
 static void count_leaving(th_exit_count *exit, double time) {
     if (exit->left++ == 0) exit->first_time = time;
     exit->last_time = time;
+}
+
+static float box_distance2(const th_box *box, th_vec2 p) {
+    float dx = th_max(th_max(box->min_x - p.x, p.x - box->max_x), 0.0f);
+    float dy = th_max(th_max(box->min_y - p.y, p.y - box->max_y), 0.0f);
+    return dx * dx + dy * dy;
+}
+
+// The waiting area in which a person of this leg waits: the nearest of its goals. -1: none.
+static int waits_in(const th_world *world, int i) {
+    const th_scene *scene = world->scene;
+    const th_agents *agents = &world->agents;
+    const th_group *group = &scene->groups[agents->group[i]];
+    if ((int)agents->group[i] >= scene->group_count ||
+        agents->leg[i] >= (uint32_t)group->route_count)
+        return -1;
+    const th_target *target = &scene->targets[group->route[agents->leg[i]]];
+    th_vec2 p = th_position(agents, (uint32_t)i);
+    float least = INFINITY;
+    int best = -1;
+    for (int k = 0; k < target->goal_count; ++k) {
+        const th_goal *goal = &scene->goals[target->goals[k]];
+        if (goal->kind != TH_GOAL_WAITING) continue;
+        bool inside = th_route_goal_reached(goal, agents->level[i], p, p);
+        float apart = inside          ? 0.0f
+                      : goal->is_line ? th_segment_distance2(p, goal->line.a, goal->line.b)
+                                      : box_distance2(&goal->area.shape.box, p);
+        if (apart >= least) continue;
+        least = apart;
+        best = target->goals[k];
+    }
+    return best;
+}
+
+// Counts the people in a refuge or a waiting area that holds so many, and lets in those that ask, in storage order.
+static void admit(th_world *world, int g) {
+    const th_goal *goal = &world->scene->goals[g];
+    th_agents *agents = &world->agents;
+    th_exit_count *count = &world->exits[g];
+    uint64_t before = count->left;
+    count->left = 0;
+    for (int i = 0; i < agents->count; ++i)
+        count->left +=
+            (agents->phase[i] == TH_PHASE_ARRIVED || agents->phase[i] == TH_PHASE_WAITING) &&
+            waits_in(world, i) == g;
+    for (int i = 0; i < agents->count && goal->capacity > 0; ++i) {
+        if (agents->phase[i] != TH_PHASE_STANDING || agents->wait_until[i] != TH_ASKS ||
+            (int)agents->exit[i] != g)
+            continue;
+        if (count->left >= (uint64_t)goal->capacity) {
+            agents->wait_until[i] = (float)world->time + TH_ASKS_AGAIN;
+            continue;
+        }
+        ++count->left;
+        agents->phase[i] = goal->refuge ? TH_PHASE_ARRIVED : TH_PHASE_WAITING;
+        agents->wait_until[i] = (float)world->time + goal->wait;
+    }
+    if (count->left <= before) return;
+    if (count->first_time == 0.0) count->first_time = world->time;
+    count->last_time = world->time;
+}
+
+static void admit_all(th_world *world) {
+    for (int g = 0; g < world->scene->goal_count; ++g)
+        if (world->scene->goals[g].refuge || world->scene->goals[g].capacity > 0) admit(world, g);
 }
 
 // Storage order is the same for any thread count, so the list of events is too.
@@ -113,6 +179,7 @@ void th_stage_measure(th_world *world) {
     world->time = (double)world->step_count * world->step_length;
     for (int l = 0; l < th_counted_line_count(world->scene); ++l) count_line(world, l);
     if (world->left_in_step > 0) report_leaving(world);
+    admit_all(world);
     if (world->step_count % th_steps_per_second(world) == 0) {
         th_statistics sample = {0};
         th_ranks_meet_again(world);

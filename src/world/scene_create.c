@@ -167,9 +167,10 @@ th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *err
     *out = NULL;
     th_scene *scene = NULL;
     th_arena work = {.memory = th_memory_of(&def->allocator)};
-    th_scene_def all;
-    th_result result = th_profiles_expand(def, &work, &all, error);
-    bool whole = result == TH_OK && all.groups != def->groups;
+    th_scene_def timed, all;
+    th_result result = th_timetable_expand(def, &work, &timed, error);
+    if (result == TH_OK) result = th_profiles_expand(&timed, &work, &all, error);
+    bool whole = result == TH_OK && all.groups != timed.groups;
     if (result == TH_OK) result = compile(&all, NULL, 0, &scene, error);
     if (result == TH_OK) result = close_gaps(&all, &scene, error);
     if (result == TH_OK) result = th_plan_prepare(scene, error);

@@ -7,6 +7,10 @@
 #include "space/walls.h"
 #include "state/world.h"
 
+static const float TH_ASKS = -1.0f; // `wait_until` of a person that asks to be let in
+static const float TH_ASKS_AGAIN =
+    0.5f; // [s] how far ahead and how often people look whether there is room
+
 TH_BOTH static inline void th_route_behave(th_world *world, int i) {
     th_agents *agents = &world->agents;
     uint32_t phase = agents->phase[i];
@@ -42,6 +46,37 @@ TH_BOTH static inline bool th_route_goal_reached(const th_goal *goal, uint32_t l
     return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
 }
 
+// A person at a waiting area that holds so many stands until the measure stage lets it in (th_waiting_admit).
+TH_BOTH static inline void th_route_ask(th_world *world, int i, int goal, bool inside) {
+    world->agents.phase[i] = TH_PHASE_STANDING;
+    world->agents.exit[i] = (uint32_t)goal;
+    world->agents.wait_until[i] = inside ? TH_ASKS : (float)world->time + TH_ASKS_AGAIN;
+}
+
+// Does a person walk up to the edge of an area that is full? It stops before it gets in.
+TH_BOTH static inline bool th_route_is_full_ahead(const th_world *world, int i, int goal,
+                                                  th_vec2 now) {
+    const th_goal *at = &world->scene->goals[goal];
+    if (at->capacity == 0 || world->exits[goal].left < (uint64_t)at->capacity) return false;
+    th_vec2 ahead = {now.x + TH_ASKS_AGAIN * world->agents.velocity_x[i],
+                     now.y + TH_ASKS_AGAIN * world->agents.velocity_y[i]};
+    return th_route_goal_reached(at, world->agents.level[i], now, ahead);
+}
+
+// People stop as soon as they are in a refuge; those behind them that can get no further are there, too.
+TH_BOTH static inline bool th_route_is_held_up_at(const th_world *world, int i, const th_goal *goal,
+                                                  th_vec2 now) {
+    const float beside = 1.0f, still = 0.05f; // [m], [m/s]: the second row of wheelchairs; no step
+    const th_agents *agents = &world->agents;
+    if (!goal->refuge || goal->is_line || (uint32_t)goal->area.level != agents->level[i])
+        return false;
+    th_vec2 v = {agents->velocity_x[i], agents->velocity_y[i]};
+    const th_box *box = &goal->area.shape.box;
+    return th_length2(v) < still * still && now.x > box->min_x - beside &&
+           now.x < box->max_x + beside && now.y > box->min_y - beside &&
+           now.y < box->max_y + beside;
+}
+
 TH_BOTH static inline void th_route_reach_goal(th_world *world, int i, const th_group *group,
                                                int *left) {
     th_agents *agents = &world->agents;
@@ -51,11 +86,21 @@ TH_BOTH static inline void th_route_reach_goal(th_world *world, int i, const th_
     if (!th_goals_maybe_near(world->scene, (int)agents->level[i], before, now)) return;
     for (int g = 0; g < target->goal_count; ++g) {
         const th_goal *goal = &world->scene->goals[target->goals[g]];
-        if (!th_route_goal_reached(goal, agents->level[i], before, now)) continue;
+        if (!th_route_goal_reached(goal, agents->level[i], before, now) &&
+            !th_route_is_held_up_at(world, i, goal, now)) {
+            if (!th_route_is_full_ahead(world, i, target->goals[g], now)) continue;
+            th_route_ask(world, i, target->goals[g], false);
+            return;
+        }
         if (goal->kind == TH_GOAL_EXIT) {
             agents->phase[i] = TH_PHASE_LEFT;
             agents->exit[i] = (uint32_t)target->goals[g]; // the measure stage reports it
             *left += 1;
+        } else if (goal->capacity > 0) {
+            th_route_ask(world, i, target->goals[g], true);
+        } else if (goal->refuge) {
+            agents->phase[i] = TH_PHASE_ARRIVED;
+            agents->exit[i] = (uint32_t)target->goals[g];
         } else if (goal->kind == TH_GOAL_WAITING) {
             agents->phase[i] = TH_PHASE_WAITING;
             agents->wait_until[i] = (float)world->time + goal->wait;
