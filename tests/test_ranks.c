@@ -254,6 +254,11 @@ static void other_models_have_the_bits_of_one_world(void **state) {
     hall(TH_JSON("power_law", "plan":"roadmap"));
 }
 
+static void positions_have_the_bits_of_one_world(void **state) {
+    (void)state;
+    hall(TH_JSON({"model":"pbd", "cohesion":20}));
+}
+
 static void levels_have_the_bits_of_one_world(void **state) {
     (void)state;
     seen four = assert_any_ranks("scenes/verification/rimea_08_building.json", STEPS, NULL);
@@ -347,6 +352,7 @@ int main(void) {
         cmocka_unit_test(orca_has_the_bits_of_one_world),
         cmocka_unit_test(densesense_and_forces_have_the_bits_of_one_world),
         cmocka_unit_test(other_models_have_the_bits_of_one_world),
+        cmocka_unit_test(positions_have_the_bits_of_one_world),
         cmocka_unit_test(levels_have_the_bits_of_one_world),
         cmocka_unit_test(an_open_plane_has_the_bits_of_one_world),
         cmocka_unit_test(edits_have_the_bits_of_one_world),

@@ -83,10 +83,12 @@ bool th_ranks_is_here(const th_ranks *ranks, th_vec2 p);
 // Values of 4 bytes that owners have written: the copies get them. `count` arrays.
 void th_ranks_send(const th_world *world, void *const *arrays, int count);
 static inline void th_ranks_send2(const th_world *world, void *a, void *b) {
-    if (world->ranks) th_ranks_send(world, (void *[]){a, b}, 2);
+    void *const arrays[] = {a, b};
+    if (world->ranks) th_ranks_send(world, arrays, 2);
 }
 static inline void th_ranks_send4(const th_world *world, void *a, void *b, void *c, void *d) {
-    if (world->ranks) th_ranks_send(world, (void *[]){a, b, c, d}, 4);
+    void *const arrays[] = {a, b, c, d};
+    if (world->ranks) th_ranks_send(world, arrays, 4);
 }
 
 // Over all ranks; the value itself in a world that is a whole one.

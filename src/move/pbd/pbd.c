@@ -3,6 +3,7 @@
 // Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
 #include "move/pbd/step.h"
 #include "state/influences.h"
+#include "state/ranks.h"
 #include <string.h>
 
 // ---- memory
@@ -152,7 +153,10 @@ static void predict(th_world *world, const th_substep *step) {
             most = inverse_mass[i] > most ? inverse_mass[i] : most;
         }
     }
+    least = -th_ranks_highest(world, -least);
+    most = th_ranks_highest(world, most);
     th_pbd_of(world)->equal_masses = least == most;
+    th_ranks_send2(world, th_pbd_of(world)->u_x, th_pbd_of(world)->u_y);
     world->counters.repairs += repairs;
 }
 
@@ -164,7 +168,8 @@ static void advance(th_world *world, th_substep *step) {
         float moved = advance_block(world, step, (uint32_t)b * TH_BLOCK, block_end(world, b));
         largest = moved > largest ? moved : largest;
     }
-    th_substep_end(step, largest);
+    // How far lists look decides in which order cohesion is summed: it is the same on all ranks.
+    th_substep_end(step, th_ranks_highest(world, th_substep_meet(world, largest)));
 }
 
 static void swap_displacements(th_pbd *pbd) {
@@ -187,10 +192,12 @@ static void solve_substep(th_world *world, th_substep *step, const th_walls *wal
     for (int k = 0; k < pbd->stabilisation; ++k) {
         each_block(world, step, walls, th_pbd_stabilise_block);
         each_block(world, step, walls, shift_block);
+        th_ranks_send2(world, world->agents.substep_x, world->agents.substep_y);
     }
     for (int k = 0; k < pbd->iterations; ++k) {
         each_block(world, step, walls, th_pbd_solve_block);
         swap_displacements(pbd);
+        th_ranks_send2(world, pbd->u_x, pbd->u_y);
     }
     each_block(world, step, walls, th_pbd_finish_block);
 }
@@ -280,6 +287,16 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_pbd_params *)values)->separation_passes;
 }
 
+// With whole cells, as the places in a run of cells decide in which order cohesion is summed.
+static float reach(const th_world *world, const float *values) {
+    const th_pbd_params *p = (const th_pbd_params *)(const void *)values;
+    float cell = world->cell_size;
+    for (int l = 0; l < world->index.level_count; ++l)
+        cell = th_max(cell, 1.5f * world->index.grids[l].cell);
+    return th_max(p->lr_range, p->cohesion_range) * world->max_radius +
+           2.0f * world->ranks->travel + 2.0f * cell;
+}
+
 static const th_param_info params[] = {TH_PBD_PARAMS(TH_PARAM_INFO)};
 TH_PBD_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_PBD_PRESETS(TH_PRESET_INFO)};
@@ -295,6 +312,7 @@ const th_model th_move_pbd_model = {
     .preset_count = TH_COUNT_OF(presets),
     .body = body,
     .run = run,
+    .reach = reach,
     .create = create,
     .influences = influences,
     // It goes through every agent within two metres, and smaller cells follow that circle better.

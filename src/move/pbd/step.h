@@ -113,9 +113,11 @@ TH_FORMULA th_vec2 th_pbd_predicted(const th_world *world, const th_substep *ste
     return th_v(step->h * v.x, step->h * v.y);
 }
 
-// 0: does not give way.
+// 0: does not give way. The same of an agent and of its copies on other ranks.
 TH_FORMULA float th_pbd_inverse_mass_of(const th_world *world, uint32_t i) {
-    return th_pbd_own(world, i) ? 1.0f / world->agents.mass[i] : 0.0f;
+    bool own = th_moves(world->agents.phase[i]) &&
+               world->groups[world->agents.group[i]].move == TH_MOVE_PBD;
+    return own ? 1.0f / world->agents.mass[i] : 0.0f;
 }
 
 // Beyond the radii, what contacts may bring a pair together in one sub-step, as a share of the radii; their own
