@@ -115,8 +115,11 @@ const th_command th_command_compare = {
               "A: differences of all figures with 95 % intervals, maps of the difference, one page "
               "(report.html)\n"
               "with compare.csv and compare.json.",
-    .examples = "  throng compare hall.json hall-wide.json --runs 20 --out widened\n"
-                "  throng compare runs/hall runs/hall-2\n"
-                "  throng report widened --pdf\n",
+    .examples =
+        "  throng compare scenes/door.json scenes/templates/door.json --runs 20 --out doors\n"
+        "  throng run scenes/door.json --runs 20 --out full\n"
+        "  throng run scenes/door.json --runs 20 --set groups.0.count=100 --out fewer\n"
+        "  throng compare full fewer --out difference\n"
+        "  throng report difference --pdf\n",
     .run = run_compare,
 };

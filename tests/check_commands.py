@@ -37,7 +37,8 @@ PAGES = ["README.md", "scenes/README.md", "scenes/verification/README.md", *sort
     str(p.relative_to(ROOT)) for folder in ("docs", "docs/models") for p in (ROOT / folder).glob("*.md"))]
 COMMAND = re.compile(r"^(?:\$ )?(?:build/)?throng [a-z]")
 # Whatever is asked of them; their own tests run them. The studio and a replay go on until they are stopped.
-TOO_LONG = ("bench", "experiment", "validate", "studio", "replay")
+# A shortened run leaves no page for `report`.
+TOO_LONG = ("bench", "experiment", "validate", "studio", "replay", "report")
 
 
 SEEN = set()
@@ -105,6 +106,8 @@ def shortened(words):
         words += [] if "--max-time" in words else ["--max-time", "0.5"]
         words += ["--runs", "1"] if words[1] == "sweep" and "--runs" not in words else []
         words += ["--no-report"] if words[1] == "run" and "--no-report" not in words else []
+    if words[1] == "compare":
+        words = ["2" if words[k - 1] == "--runs" else w for k, w in enumerate(words)] + ["--set", "run.max_time=0.5"]
     if words[1] == "picture":
         words = ["0,1" if words[k - 1] == "--at" else w for k, w in enumerate(words)]
     if words[1] == "fd" and any("scenes/" in w for w in words):
