@@ -43,8 +43,9 @@ def overhead(move):
     print(f"overhead {move:8s} {1e3 * plain / steps:8.3f} ms/step in C, {100 * (whole / plain - 1):6.2f} % more from Python")
 
 
-def vector(move, plan, worlds=1000, steps=20):
-    many = throng.VectorWorld(throng.Scene(ROOM, set={"groups.0.move": move, "groups.0.plan": plan}), worlds, threads=1)
+def vector(move, plan, cell, worlds=1000, steps=20):
+    values = {"groups.0.move": move, "groups.0.plan": plan, "plan_cell": cell}
+    many = throng.VectorWorld(throng.Scene(ROOM, set=values), worlds, threads=1)
 
     def go():
         many.reset()
@@ -52,7 +53,7 @@ def vector(move, plan, worlds=1000, steps=20):
             many.step()
     people = int(many.present.sum())
     rate = people * steps / seconds(go, 3)
-    print(f"vector   {move:8s} {plan:8s} {rate / 1e6:8.3f} M person-steps/s of one core, {2 * rate / 1e6:.3f} M of two, "
+    print(f"vector   {move:8s} {plan:8s} cell {cell or 'own':<4} {rate / 1e6:8.3f} M person-steps/s of one core, {2 * rate / 1e6:.3f} M of two, "
           f"hash {np.bitwise_xor.reduce(many.hashes()):016x}")
 
 
@@ -60,8 +61,8 @@ def main():
     print(throng.build_info)
     for move in sys.argv[1:] or ("people", "orca"):
         overhead(move)
-        for plan in ("field", "quickest"):
-            vector(move, plan)
+        for plan, cell in (("field", 0), ("quickest", 0), ("quickest", 0.7)):
+            vector(move, plan, cell)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ PROGRAMS = ["throng", "throng-read-hdf5"]
 MODULES = ["jansson", "geos", "libpng", "cairo", "sqlite3", "libzstd", "zlib"]
 FLAGS = ["-std=gnu17", "-O3", "-DNDEBUG", "-fopenmp", "-fvisibility=hidden", "-ffp-contract=off", "-fno-trapping-math",
          "-fno-math-errno", "-D_GNU_SOURCE"]
-SPARED = ("validate", "studio", "device", "reader")  # folders of src that the package does without
+SPARED = ("validate", "studio", "device", "reader", "import", "mpi")  # folders of src that the package does without
 
 
 def version():
@@ -51,7 +51,7 @@ def write_limits(folder):
 def engine_sources():
     for source in sorted((ENGINE / "src").rglob("*.c")):
         parts = source.relative_to(ENGINE / "src").parts
-        if parts[0] not in SPARED and "reader" not in parts and "system" not in parts:
+        if parts[0] not in SPARED and "reader" not in parts and "system" not in parts and parts[-1] != "no_hdf5.c":
             yield str(source)
     yield str(ENGINE / "src/device/none.c")
     yield from (str(ENGINE / f"src/validate/{name}.c") for name in ("diagram", "corridors"))  # for throng.fit
