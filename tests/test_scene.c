@@ -137,7 +137,7 @@ static void everything(void **state) {
     int places;
     const th_interest_place *place = th_scene_items(scene, "interests", &places);
     assert_int_equal(places, 2);
-    assert_ptr_equal(scene->goals[4].item, &place[0].item);
+    assert_ptr_equal(scene->goals[5].item, &place[0].item);
     assert_near(place[0].strength, 2.0, 0.0);
     assert_near(place[1].until, 60.0, 0.0);
     assert_int_equal(scene->groups[0].route[1], scene->groups[2].route[0]);
