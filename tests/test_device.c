@@ -261,6 +261,35 @@ static void leaving_in_a_crowd(void **state) {
     pair_end(p);
 }
 
+// More people leave within one call than it keeps events of: the counts of the exits are whole, on the CPU and on a device.
+static void exits_are_counted_without_events(void **state) {
+    (void)state;
+    th_scene *scene = device_scene(
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 100, 40]}}],
+                "exits": [{"id": "west", "area": {"rect": [0, 0, 49, 40]}},
+                    {"id": "east", "area": {"rect": [51, 0, 100, 40]}}],
+                "groups": [{"area": {"rect": [0, 0, 48, 40]}, "to": "west",
+                    "source": {"rate": 2000, "until": 4}},
+                    {"area": {"rect": [52, 0, 100, 40]}, "to": "east",
+                        "source": {"rate": 1000, "until": 4}}]}));
+    th_world_def def = th_world_def_default();
+    def.max_agents = 1000;
+    for (int k = 0; k < 2; ++k) {
+        def.backend = k ? TH_BACKEND_CUDA : TH_BACKEND_CPU;
+        th_world *world = device_world_as(scene, def);
+        th_world_step(world, 50);
+        int count;
+        uint64_t lost;
+        th_world_events(world, &count, &lost);
+        uint64_t left = th_world_statistics(world).left;
+        assert_true(lost > 0 && left == (uint64_t)count + lost);
+        uint64_t west = th_world_exit(world, 0).left, east = th_world_exit(world, 1).left;
+        assert_true(west + east == left && west > east && east > 1000);
+        th_world_destroy(world);
+    }
+    th_scene_destroy(scene);
+}
+
 // Equal to the bit where the device has the CPU's; else as many people inside, give or take one: contacts multiply rounding.
 static void assert_same_crowd(pair p) {
     if (th_cuda_backend()->exact)
@@ -311,6 +340,7 @@ int main(void) {
         cmocka_unit_test(busy_scene),
         cmocka_unit_test(changes_by_hand),
         cmocka_unit_test(leaving_in_a_crowd),
+        cmocka_unit_test(exits_are_counted_without_events),
         cmocka_unit_test(snapshots_travel),
         cmocka_unit_test(views_agree),
         cmocka_unit_test(open_plane),

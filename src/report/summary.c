@@ -399,7 +399,7 @@ static void print_exits(FILE *out, const th_observation *seen) {
         fputc('\n', out);
     }
     if (seen->events_lost > 0)
-        fprintf(out, "  (the exits of %" PRIu64 " people are not known: too many left at once)\n",
+        fprintf(out, "  (not kept of %" PRIu64 " people: which of these exits each of them took)\n",
                 seen->events_lost);
 }
 
