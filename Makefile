@@ -40,6 +40,7 @@ test-long: everything ## tests that take minutes; every scene over ten seeds, an
 
 mutants: everything ## break every rule of every model on purpose; tests must notice (half an hour)
 	tools/mutants --jobs $(JOBS)
+	-tools/mutants --generate 60 --jobs $(JOBS) # faults by chance, others each time: survivors are questions, no failure
 
 python: ci-deps ## the Python package: wheel, virtual environment (build/python/venv), its tests
 	@mkdir -p build && $(call cmake,release,build) --target throng throng_validate
