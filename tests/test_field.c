@@ -1,6 +1,7 @@
 // Distance fields against exact geodesics. SPDX-License-Identifier: Apache-2.0
 #include "formula/segment.h"
 #include "hand_scene.h"
+#include "support.h"
 
 static th_way way_at(const hand_scene *hand, int target, int level, th_vec2 p) {
     const struct th_plan_scene *plan = hand->scene.plan;
@@ -283,6 +284,33 @@ static void off_the_lattice_of_an_open_plane(void **state) {
     hand_destroy(hand);
 }
 
+// The nodes of a zone are those that its outline contains, holes left out; a later zone lies over an earlier one.
+static void zones_hold_the_nodes_inside(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 12]}}], "exits": [{"line": [[0, 0], [0, 2]]}],
+        "zones": [{"speed": 0.5, "area": {"wkt": "POLYGON((1 1, 12 2, 10 11, 2 9, 1 1), (4 4, 4 6, 7 6, 6 3, 4 4))"}},
+            {"speed": 0.7, "area": {"points": [[5, 0], [6, 11], [7, 2], [8, 11.9], [9, 1], [19, 3], [5, 0]]}},
+            {"speed": 0.9, "area": {"circle": [14, 6, 4]}}],
+        "groups": [{"count": 1}]}));
+    th_nodes nodes;
+    assert_int_equal(th_nodes_build(&nodes, scene, 0.1, NULL), TH_OK);
+    int in[4] = {0}, crossed = 0;
+    for (int node = 0; node < nodes.count; ++node) {
+        th_vec2 p = th_node_position(&nodes, &nodes.levels[0], node);
+        int zone = 0, over = 0;
+        for (int z = 0; z < 3; ++z)
+            if (th_polygons_contain(&scene->zones[z].area.shape, p)) zone = z + 1, ++over;
+        assert_int_equal(nodes.zone[node], zone);
+        in[zone]++;
+        crossed += over > 1;
+    }
+    for (int z = 0; z < 4; ++z) assert_true(in[z] > 1000);
+    assert_true(crossed > 100);
+    th_nodes_release(&nodes);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straight_corridor),
@@ -293,6 +321,7 @@ int main(void) {
         cmocka_unit_test(never_through_a_wall),
         cmocka_unit_test(stairs_between_levels),
         cmocka_unit_test(slow_ground_is_walked_round),
+        cmocka_unit_test(zones_hold_the_nodes_inside),
         cmocka_unit_test(off_the_lattice_of_an_open_plane),
     };
     return cmocka_run_group_tests_name("field", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 // that make planners, walls and models expensive: long strips, many goals, levels, doors and zones, small cells, every
 // planner and model. With THRONG_LONG many more of them. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
+#include "core/kernel.h"
 #include "observe/findings.h"
 #include "plan/prepared.h"
 #include "space/rooms.h"
@@ -391,6 +392,51 @@ static void small_continuum_cells(void **state) {
     th_scene_destroy(scene);
 }
 
+// Outlines of 500 corners all over a square kilometre: nodes that ask each of them take half a minute.
+static void zones_of_many_corners(void **state) {
+    (void)state;
+    enum { TEETH = 250, ZONES = 6 };
+    used = 0;
+    put("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 1000, 1000]}}], \"exits\": [{\"id\": "
+        "\"e\", "
+        "\"line\": [[0, 0], [0, 3]]}], \"groups\": [{\"count\": 3}], \"zones\": [");
+    for (int z = 0; z < ZONES; ++z) {
+        put("%s{\"speed\": 0.5, \"area\": {\"points\": [", z ? ", " : "");
+        for (int k = 0; k < 2 * TEETH; ++k) { // a ribbon of teeth there and back, 5 cm wide
+            int tooth = k < TEETH ? k : 2 * TEETH - 1 - k;
+            put("%s[%.5g, %d]", k ? ", " : "", 3 + 3.9 * tooth,
+                (tooth % 2 ? 970 : 10 + z) + (k < TEETH ? 0 : 12));
+        }
+        put("]}}");
+    }
+    put("]}");
+    assert_bounded("zones of 500 corners", cost_of(NULL));
+}
+
+// Grids of rooms and maps are as fine as all levels together allow.
+static void sixty_large_levels(void **state) {
+    (void)state;
+    used = 0;
+    put("{\"levels\": [");
+    for (int l = 0; l < 60; ++l)
+        put("%s{\"id\": \"l%d\", \"walkable\": {\"rect\": [0, 0, 600, 600]}}", l ? ", " : "", l);
+    put("], \"exits\": [{\"id\": \"e\", \"level\": \"l0\", \"line\": [[0, 0], [0, 3]]}], "
+        "\"groups\": [{\"level\": \"l0\", \"count\": 3}]}");
+    assert_bounded("60 levels of 600 m", cost_of(NULL));
+    th_scene *scene = scene_of(text);
+    th_kernel kernel;
+    assert_true(th_kernel_create(th_scene_view_of(scene), 7, 0.5, NULL, &kernel));
+    assert_true(60.0 * kernel.nx * kernel.ny <= 16e6);
+    assert_near(kernel.cell, 2.0, 0.0);
+    th_kernel_release(&kernel);
+    th_rooms *rooms = NULL;
+    assert_int_equal(th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &rooms, NULL), TH_OK);
+    const th_room_grid *grid = &th_room_store_of(rooms)->grids[7];
+    assert_true(grid->nx > 100 && 60.0 * grid->nx * grid->ny < 4.1e6);
+    th_rooms_destroy(rooms);
+    th_scene_destroy(scene);
+}
+
 static void drawn_by_chance(void **state) {
     (void)state;
     int count = getenv("THRONG_LONG") ? 600 : 6, accepted = 0;
@@ -417,6 +463,8 @@ int main(void) {
         cmocka_unit_test(long_strip),
         cmocka_unit_test(many_guided_goals),
         cmocka_unit_test(small_continuum_cells),
+        cmocka_unit_test(zones_of_many_corners),
+        cmocka_unit_test(sixty_large_levels),
         cmocka_unit_test(drawn_by_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,7 @@ bool th_kernel_work_create(const th_kernel *kernel, th_kernel_work *work) {
 // ---- a new kernel: where the floor is, which cells see each other, how much floor the kernel finds
 
 enum { MAP_CELLS_MAX = 4000000, FINE = 89, FINE_STEP = 55 };
+#define ALL_CELLS_MAX 16e6  // of all levels together; maps of sixty levels of 600 m took 4 GB
 #define COMPARISONS_MAX 4e9 // some ten seconds
 #define LEAST_FLOOR 0.15f   // [-]; a right-angled corner has 0.25
 
@@ -128,6 +129,16 @@ static void measure_edges(const th_polygons *shape, double *length, double *clim
     }
 }
 
+static double cells_of_levels(const th_scene_view *scene, double cell) {
+    double cells = 0.0;
+    for (int l = 0; l < scene->level_count; ++l) {
+        const th_box *box = &scene->levels[l].box;
+        cells += ceil(((double)box->max_x - (double)box->min_x) / cell) *
+                 ceil(((double)box->max_y - (double)box->min_y) / cell);
+    }
+    return cells;
+}
+
 // A cell that walls cut is looked at in 2 x FINE points, each of which is compared with the edges at its height.
 // The usual cells unless that is too much (a comb of ten thousand teeth): then larger ones.
 static void choose_grid(const th_scene_view *scene, int level, double cell, const th_box *box,
@@ -141,7 +152,9 @@ static void choose_grid(const th_scene_view *scene, int level, double cell, cons
         nx = fmax(ceil(width / cell - 1e-3), 1.0);
         ny = fmax(ceil(height / cell - 1e-3), 1.0);
         double cut = fmin(nx * ny, 2.0 * length / cell);
-        if (nx * ny <= MAP_CELLS_MAX && cut * (2 * FINE) * edges <= COMPARISONS_MAX) break;
+        if (nx * ny <= MAP_CELLS_MAX && cells_of_levels(scene, cell) <= ALL_CELLS_MAX &&
+            cut * (2 * FINE) * edges <= COMPARISONS_MAX)
+            break;
     }
     kernel->level = level;
     kernel->min_x = box->min_x;

@@ -256,8 +256,9 @@ static void mark_walls(th_nodes *nodes, int level) {
 
 // ---- zones
 
-// Later zones lie over earlier ones and are marked first: what is taken need not be looked at again.
-static void mark_zone(th_nodes *nodes, int index) {
+// Later zones lie over earlier ones and are marked first: what is taken need not be looked at again. Row by row: three
+// hundred large zones on a square kilometre took 12 s, each node asking each outline.
+static void mark_zone(th_nodes *nodes, int index, th_row_crossing *crossings) {
     const th_zone *zone = &nodes->scene->zones[index];
     const th_node_level *grid = &nodes->levels[zone->area.level];
     const th_box *box = &zone->area.shape.box;
@@ -267,13 +268,32 @@ static void mark_zone(th_nodes *nodes, int index) {
         lattice_floor(box->max_x, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
     int row0 = lattice_floor(box->min_y, grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
     int row1 = lattice_floor(box->max_y, grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
-    for (int row = row0; row <= row1; ++row)
+    for (int row = row0; row <= row1; ++row) {
+        int first = grid->first + row * grid->nx, next = 0;
+        double y = (double)th_node_position(nodes, grid, first).y;
+        int count = th_row_crossings(&zone->area.shape, y, crossings);
         for (int column = column0; column <= column1; ++column) {
-            int node = grid->first + row * grid->nx + column;
-            if (nodes->zone[node] == 0 &&
-                th_polygons_contain(&zone->area.shape, th_node_position(nodes, grid, node)))
-                nodes->zone[node] = (uint16_t)(index + 1);
+            double x = (double)(grid->origin.x + (float)column * nodes->spacing);
+            while (next < count && crossings[next].x <= x) ++next;
+            if ((count - next) % 2 == 1 && nodes->zone[first + column] == 0)
+                nodes->zone[first + column] = (uint16_t)(index + 1);
         }
+    }
+}
+
+static bool mark_zones(th_nodes *nodes) {
+    const th_scene *scene = nodes->scene;
+    size_t most = 1;
+    for (int z = 0; z < scene->zone_count; ++z) {
+        const th_polygons *shape = &scene->zones[z].area.shape;
+        size_t points = shape->ring_count > 0 ? (size_t)shape->ring_start[shape->ring_count] : 0;
+        if (points > most) most = points;
+    }
+    th_row_crossing *crossings = th_alloc(&scene->arena->memory, most, sizeof *crossings);
+    if (!crossings) return false;
+    for (int z = scene->zone_count - 1; z >= 0; --z) mark_zone(nodes, z, crossings);
+    th_dealloc(&scene->arena->memory, crossings, most, sizeof *crossings);
+    return true;
 }
 
 // ---- portals
@@ -374,7 +394,7 @@ static bool build(th_nodes *nodes) {
         link_neighbours(nodes, &nodes->levels[l]);
         mark_walls(nodes, l);
     }
-    for (int z = nodes->scene->zone_count - 1; z >= 0; --z) mark_zone(nodes, z);
+    if (!mark_zones(nodes)) return false;
     for (int i = 0; i < nodes->scene->link_count; ++i)
         if (!find_portals(nodes, &nodes->scene->links[i])) return false;
     return true;

@@ -21,21 +21,29 @@ static int compare_crossings(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static int row_of_ground(const th_polygons *shape, const th_edge_rows *rows, double y,
-                         th_row_crossing *crossings) {
+static int row_of_shape(const th_polygons *shape, double y, th_row_crossing *crossings) {
     int count = 0;
-    if (rows && rows->count > 0) {
-        int row = th_edge_row(rows, (float)y);
-        for (int e = rows->start[row]; e < rows->start[row + 1]; ++e)
-            count +=
-                th_row_cross(rows->corner[2 * e], rows->corner[2 * e + 1], y, &crossings[count]);
-        return count;
-    }
     for (int r = 0; r < shape->ring_count; ++r) {
         int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
         for (int i = begin, j = end - 1; i < end; j = i++)
             count += th_row_cross(shape->points[j], shape->points[i], y, &crossings[count]);
     }
+    return count;
+}
+
+int th_row_crossings(const th_polygons *shape, double y, th_row_crossing *crossings) {
+    int count = row_of_shape(shape, y, crossings);
+    qsort(crossings, (size_t)count, sizeof *crossings, compare_crossings);
+    return count;
+}
+
+static int row_of_ground(const th_polygons *shape, const th_edge_rows *rows, double y,
+                         th_row_crossing *crossings) {
+    int count = 0;
+    if (!rows || rows->count == 0) return row_of_shape(shape, y, crossings);
+    int row = th_edge_row(rows, (float)y);
+    for (int e = rows->start[row]; e < rows->start[row + 1]; ++e)
+        count += th_row_cross(rows->corner[2 * e], rows->corner[2 * e + 1], y, &crossings[count]);
     return count;
 }
 

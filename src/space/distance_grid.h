@@ -37,6 +37,9 @@ typedef struct th_row_crossing {
 } th_row_crossing;
 
 size_t th_row_crossing_max(const th_scene *scene, int level);
+// Of a shape alone, by their x. Where as many lie right of a point as make an odd number it is inside, as
+// th_polygons_contain has it.
+int th_row_crossings(const th_polygons *shape, double y, th_row_crossing *crossings);
 void th_walkable_row(const th_scene *scene, int level, double x0, double spacing, int nx, double y,
                      th_row_crossing *crossings, uint8_t *out);
 

@@ -34,7 +34,7 @@ typedef struct th_room_finder {
 // ---- which room holds a point, portals and goals of rooms, and how far these are apart inside a room
 
 static const float CELL = 0.5f;       // [m] of the grid that says which rooms are where
-enum { CELLS_MOST = 4000000 };        // wider cells on larger ground
+enum { CELLS_MOST = 4000000 };        // of all levels; wider cells on larger ground
 static const float CORNER_OFF = 0.1f; // [m] ways around a corner keep this far off it
 // Rooms with more corners than this (halls full of furniture) measure in straight lines, and so do those that are reached
 // when all rooms together have compared so many lines of sight with portals: less than a second of a processor.
@@ -53,9 +53,9 @@ static th_box level_box(const th_rooms *rooms, int level) {
     return box;
 }
 
-static float cell_size(const th_box *box) {
+static float cell_size(const th_box *box, int levels) {
     float area = (box->max_x - box->min_x) * (box->max_y - box->min_y);
-    return th_max(CELL, sqrtf(area / (float)CELLS_MOST));
+    return th_max(CELL, sqrtf(area * (float)levels / (float)CELLS_MOST));
 }
 
 // Calls for every cell that the room's outline passes or whose middle is in the room. Two passes: count, then fill.
@@ -153,7 +153,7 @@ static bool build_grids(th_rooms *rooms) {
         th_room_grid *grid = &store->grids[l];
         th_box box = level_box(rooms, l);
         if (!(box.min_x <= box.max_x)) continue;
-        float cell = cell_size(&box);
+        float cell = cell_size(&box, levels);
         grid->origin = th_v(box.min_x - 0.1f, box.min_y - 0.1f);
         grid->inverse_cell = 1.0f / cell;
         grid->nx = 1 + (int)((box.max_x - grid->origin.x + 0.1f) / cell);
