@@ -14,6 +14,10 @@
 #include "state/world.h"
 #include "throng/ranks.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { TH_RANKS_MOST = 4096, TH_RANKS_NEAR = 64 }; // of all, and within the halo of a person
 
 // Places of people in the arrays, rank by rank.
@@ -104,4 +108,8 @@ void th_ranks_count(th_world *world, bool step);
 void th_ranks_see_sources(th_world *world);
 // After a person was appended, which all ranks do: keeps it on its own rank alone.
 void th_ranks_keep(th_world *world);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
