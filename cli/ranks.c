@@ -10,9 +10,11 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifndef _WIN32
+#include <sys/resource.h>
+#endif
 
 typedef struct over_ranks {
     const th_command *command;

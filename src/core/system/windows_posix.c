@@ -189,6 +189,18 @@ int th_posix_kill(int process, int signal) {
     return fail(EPERM);
 }
 
+int th_posix_getrusage(int of, struct rusage *used) {
+    FILETIME begun, ended, kernel, user;
+    (void)of;
+    *used = (struct rusage){0};
+    if (!GetProcessTimes(GetCurrentProcess(), &begun, &ended, &kernel, &user))
+        return fail_as_windows();
+    unsigned long long spent = (unsigned long long)user.dwHighDateTime << 32 | user.dwLowDateTime;
+    used->ru_utime.tv_sec = (long long)(spent / 10000000);
+    used->ru_utime.tv_usec = (long long)(spent / 10 % 1000000);
+    return 0;
+}
+
 int th_posix_sigaction(int number, const struct sigaction *action, struct sigaction *before) {
     if (before) before->sa_handler = SIG_DFL;
     return !action || signal(number, action->sa_handler) != SIG_ERR ? 0 : -1;

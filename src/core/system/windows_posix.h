@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define tell th_own_tell // a name that MinGW-w64 has taken
@@ -65,6 +66,17 @@ int th_posix_gethostname(char *name, size_t size);
 // Whether a process lives cannot be told here: fails with EPERM, as for one of another user.
 int th_posix_kill(int process, int signal);
 #define kill th_posix_kill
+
+// The processor time of this process; its memory is not told.
+enum { RUSAGE_SELF };
+struct rusage {
+    struct {
+        long long tv_sec, tv_usec;
+    } ru_utime;
+    long ru_maxrss;
+};
+int th_posix_getrusage(int of, struct rusage *used);
+#define getrusage th_posix_getrusage
 
 // Handlers of Windows are reset when they are called.
 struct sigaction {
