@@ -1104,6 +1104,99 @@ test("clothes in 3D have the colours of the legend", async () => {
     server.stop();
 });
 
+// How a small picture differs from the one kept in e2e/reference: the mean of all channels, and the share of pixels that
+// differ clearly. TH_REFERENCE=write keeps it instead; look at it.
+async function differs(studio, name, data, keep = process.env.TH_REFERENCE === "write") {
+    const file = join(root, "studio/e2e/reference", `${name}.png`);
+    writeFileSync(join(output, `${name}-small.png`), Buffer.from(data, "base64"));
+    if (keep) writeFileSync(file, Buffer.from(data, "base64"));
+    return studio.page.evaluate(
+        async (both) => {
+            const [a, b] = await Promise.all(
+                both.map(async (base64) => {
+                    const image = new Image();
+                    image.src = `data:image/png;base64,${base64}`;
+                    await image.decode();
+                    const canvas = new OffscreenCanvas(image.width, image.height),
+                        context = canvas.getContext("2d");
+                    context.drawImage(image, 0, 0);
+                    return context.getImageData(0, 0, image.width, image.height);
+                }),
+            );
+            if (a.width !== b.width || a.height !== b.height) return { mean: 255, share: 1 };
+            let sum = 0,
+                clear = 0;
+            for (let k = 0; k < a.data.length; k += 4) {
+                const off = [0, 1, 2].map((c) => Math.abs(a.data[k + c] - b.data[k + c]));
+                sum += off[0] + off[1] + off[2];
+                if (Math.max(...off) > 40) clear++;
+            }
+            return { mean: (4 * sum) / (3 * a.data.length), share: (4 * clear) / a.data.length };
+        },
+        [data, readFileSync(file).toString("base64")],
+    );
+}
+
+test("plan, dark plan, 3D and thumbnail look as they did", async () => {
+    const server = await serve("studio", sceneFile("room.json", ROOM), "--no-browser", "--paused", "--threads", "1"),
+        other = await launch(true),
+        studio = await Studio.open(other, `${server.address}#names=no`, { width: 900, height: 600 });
+    await studio.page.evaluate(() => document.querySelector("aside").classList.add("shut"));
+    await studio.stepped(60);
+    await studio.page.evaluate(() => {
+        const { plans, looks } = window.studio;
+        plans[0].fit(); // now, not when the window is told of its size
+        looks.setLayer("");
+        looks.setLayer("density"); // of this moment
+    });
+    await studio.wait(() => window.studio.plans[0].raster !== null && window.studio.plans[0].discs.still());
+    // Small: edges of letters and of bodies, which differ from machine to machine, no longer count.
+    const small = (of) =>
+        studio.page.evaluate((what) => {
+            const { plans, space } = window.studio,
+                picture =
+                    what === "plan"
+                        ? plans[0].still(720)
+                        : what === "3d"
+                          ? space.still(720, 405)
+                          : document.querySelector('[data-template="stadium_exit"] canvas'),
+                canvas = Object.assign(document.createElement("canvas"), { width: 96, height: 54 }),
+                context = canvas.getContext("2d");
+            context.imageSmoothingQuality = "high";
+            context.drawImage(picture, 0, 0, 96, 54);
+            return canvas.toDataURL("image/png").split(",")[1];
+        }, of);
+    const pictures = { plan: await small("plan") };
+    await studio.page.keyboard.press("t");
+    await studio.wait(() => document.documentElement.dataset.theme === "dark");
+    pictures["plan-dark"] = await small("plan");
+    await studio.page.keyboard.press("t");
+    await studio.page.click("#new");
+    await studio.page.evaluate(() => window.studio.files.documents());
+    await studio.drawn();
+    pictures.thumbnail = await small("thumbnail");
+    await studio.page.keyboard.press("Escape");
+    await studio.page.evaluate(() => window.studio.looks.setLayer(""));
+    await studio.page.click("#space");
+    await studio.wait(() => window.studio.space?.triangles() > 100 && window.studio.space.crowd.people?.count > 40);
+    await studio.page.evaluate(() => {
+        const { space } = window.studio;
+        space.still(720, 405);
+        space.fit(720 / 405);
+    });
+    pictures["3d"] = await small("3d");
+    for (const [name, data] of Object.entries(pictures)) {
+        const { mean, share } = await differs(studio, name, data);
+        console.log(`    ${name}: mean ${mean.toFixed(2)} of 255, ${(100 * share).toFixed(1)} % of the pixels clearly`);
+        assert.ok(mean < 4 && share < 0.04, `${name}: ${mean} and ${share}; see ${output}/${name}-small.png`);
+    }
+    const { mean } = await differs(studio, "plan", pictures["plan-dark"], false);
+    assert.ok(mean > 20, `the comparison sees a dark plan: ${mean}`);
+    await studio.close();
+    await other.close();
+    server.stop();
+});
+
 test("a recorded experiment replays", async () => {
     // The bottleneck of Hermes 2009, 3 m wide: tests/data/readings/README.md.
     const file = join(output, "traj_AO_300.txt");

@@ -658,7 +658,7 @@ export class App implements Listener, EditorHost {
         this.theme(this.shown.theme);
         this.space?.theme();
         for (const plan of this.plans) plan.redraw();
-        this.looks.viewChanged();
+        this.looks.setService(this.shown.service); // heat maps have other colours on dark ground
         const scene = this.scenes[0];
         if (scene) this.charts.draw(scene, this.comparing());
     }
