@@ -309,7 +309,7 @@ static int export_out(th_studio *studio, write_out *write, const char *path, dou
 }
 
 typedef struct export_options {
-    const char *app, *html, *video, *usd, *gltf, *points, *colour, *view;
+    const char *app, *html, *video, *usd, *gltf, *points, *colour, *view, *path;
     double fps;
     long long width;
     th_colour_by colour_by;
@@ -330,7 +330,8 @@ static int export_all(const char *run, const export_options *o) {
                             (th_video_def){.fps = o->fps > 0 ? o->fps : 25,
                                            .width = (int)o->width & ~1,
                                            .colour_by = (int)o->colour_by,
-                                           .colour = o->colour},
+                                           .colour = o->colour,
+                                           .path = o->path},
                             strcmp(o->view, "3d") == 0);
     const struct {
         const char *path;
@@ -361,6 +362,8 @@ static int run_export(const th_command *command, int argc, char **argv) {
          "a table (.csv) of places, speeds and gaits, a row per person and frame", 0, 0},
         {"view", TH_OPTION_TEXT, &o.view, "V",
          "of the video: plan (default), or 3d, which a browser draws", 0, 0},
+        {"path", TH_OPTION_TEXT, &o.path, "PATH",
+         "of the camera in 3d: what follows path= in the studio's address", 0, 0},
         {"fps", TH_OPTION_REAL, &o.fps, "N",
          "frames per second (default 5 in a page, 25 in a video, 12 for films and games)", 0.01,
          100},
@@ -379,6 +382,12 @@ static int run_export(const th_command *command, int argc, char **argv) {
     }
     if (strcmp(o.view, "3d") == 0 && o.width > 3840) {
         th_complain(command, "a video in 3D is at most 3840 pixels wide; give a smaller --width");
+        return TH_EXIT_USAGE;
+    }
+    if (o.path && (strcmp(o.view, "3d") != 0 || strlen(o.path) > TH_VIDEO_PATH ||
+                   o.path[strspn(o.path, "0123456789.,;-%BCbc")] != '\0')) {
+        th_complain(command, "--path is for --view 3d: times and places as the studio's address "
+                             "has them after path=");
         return TH_EXIT_USAGE;
     }
     bool outward = o.usd || o.gltf || o.points;

@@ -313,11 +313,15 @@ const th_scene_view *th_replay_scene(const struct th_replay *replay);
 void th_replay_release(struct th_replay *replay);
 
 // ---- video.c
+enum {
+    TH_VIDEO_PATH = 8000 // letters of a camera's path
+};
 typedef struct th_video_def {
     double fps;
     int width;          // [px]
     int colour_by;      // th_colour_by of draw/plan_drawing.h
     const char *colour; // the same by its name
+    const char *path;   // of the camera in 3D, as the page's address has it, or NULL
     // Called after every frame with the share done; false stops.
     bool (*progress)(double share, void *context);
     void *context;

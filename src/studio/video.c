@@ -347,12 +347,12 @@ static bool start_browser(film *f, const char *name, char *address, char *size) 
 
 static th_result open_page(film *f, const th_video_def *def, th_error *error) {
     static const char *const names[] = {"chromium", "chromium-browser", "google-chrome", "chrome"};
-    char address[256], size[64];
+    char address[256 + TH_VIDEO_PATH], size[64];
     int height = def->width * 9 / 16 & ~1;
     snprintf(address, sizeof address,
-             "http://127.0.0.1:%d/?token=%s#view=3d&colour=%s&theme=light&film=%dx%d",
+             "http://127.0.0.1:%d/?token=%s#view=3d&colour=%s&theme=light&film=%dx%d%s%s",
              th_studio_server_port(f->server), th_studio_server_token(f->server), def->colour,
-             def->width, height);
+             def->width, height, def->path ? "&camera=path&path=" : "", def->path ? def->path : "");
     snprintf(size, sizeof size, "--window-size=%d,%d", def->width, height);
     snprintf(f->profile, sizeof f->profile, "/tmp/throng-browser-XXXXXX");
     if (!mkdtemp(f->profile)) {

@@ -19,15 +19,15 @@ import {
 } from "./walker";
 
 const CAPACITY = 12000; // of people near enough for a body
-const BUDGET = 1.5e6; // triangles of all bodies: an ordinary GPU draws them, and their shadows, sixty times a second
+const BUDGET = 1.2e6; // triangles of all bodies: an ordinary GPU draws them, and their shadows, sixty times a second
 const NEAR = 12; // people nearer than this are drawn wherever one looks, for their shadows [m]
 
 // Which body at which distance from the camera [m]; each simpler than the one before. People farther than the second walk by
 // their phase alone.
 const BODIES: { until: number; shape: WalkerShape; shadow: boolean }[] = [
-    { until: 14, shape: "fine", shadow: true },
-    { until: 45, shape: "plain", shadow: true },
-    { until: 75, shape: "figure", shadow: true },
+    { until: 8, shape: "fine", shadow: true },
+    { until: 30, shape: "plain", shadow: true },
+    { until: 70, shape: "figure", shadow: true },
 ];
 const PHASE = { standing: 0, walking: 1, waiting: 2, arrived: 3, fallen: 4 };
 

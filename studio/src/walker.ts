@@ -152,8 +152,8 @@ const FIGURE: Tube[] = [
 export type WalkerShape = "fine" | "plain" | "figure";
 
 export function walkerGeometry(shape: WalkerShape): THREE.InstancedBufferGeometry {
-    const sides = { fine: 12, plain: 6, figure: 4 }[shape],
-        rings = { fine: 3, plain: 1, figure: 1 }[shape],
+    const sides = { fine: 10, plain: 6, figure: 4 }[shape],
+        rings = { fine: 2, plain: 1, figure: 1 }[shape],
         body = shape === "figure" ? FIGURE : tubes().filter((tube) => shape === "fine" || !tube.fine);
     const data = { position: [] as number[], normal: [] as number[], joint: [] as number[], index: [] as number[] };
     for (const tube of body) addTube(tube, tube.square ? 4 : sides, rings, data);
