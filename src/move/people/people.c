@@ -53,7 +53,7 @@ TH_FORMULA int sieve(const looker *l, th_portion portion, float from2, float ran
     const th_people_params *params = l->i->params;
     const th_vec2 p = l->i->p, e = l->i->e;
     const float radius = l->i->radius, own = th_people_lead(params, l->i->waited);
-    const float *waited = th_own_floats(l->world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED);
+    const float *waited = th_own_floats(l->world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE);
     int found;
     TH_SIEVE(portion, l->self, j,
              th_people_may_matter(&h, e, px[j] - p.x, py[j] - p.y, vx[j], vy[j], fx[j], fy[j],
@@ -138,7 +138,7 @@ static void run(th_world *world, int model) {
     const moved all = {world, th_world_walls(world)};
     int count = world->agents.count;
 #pragma omp parallel for schedule(static) num_threads(world->threads)
-    for (int i = 0; i < count; ++i) th_people_head(&world->agents, (uint32_t)i);
+    for (int i = 0; i < count; ++i) th_people_show(world, (uint32_t)i);
     th_share_out(world, count, TH_BLOCK, move_part, &all);
 }
 
@@ -177,7 +177,7 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     th_people_met met = th_people_met_none();
     th_influences all = {list, 0, max};
     th_walls walls = th_world_walls(world);
-    for (int j = 0; j < world->agents.count; ++j) th_people_head(&world->agents, (uint32_t)j);
+    for (int j = 0; j < world->agents.count; ++j) th_people_show(world, (uint32_t)j);
     th_people_view i = th_people_view_of(world, &walls, self);
     if (!(i.speed > 0.0f)) return 0;
     look_around(world, &walls, self, &i, limit, &met);
@@ -221,7 +221,8 @@ static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
     {"waited", true, true, "how long the agent could not go on [s]", "time without progress"},
     {"closeness", true, true, "how far the agent has closed up, 0 to `eagerness`", "closing up"},
-    {"unsteady", true, true, "deviation of its speed behind others [m/s]", "unsteadiness"}};
+    {"unsteady", true, true, "deviation of its speed behind others [m/s]", "unsteadiness"},
+    {"waited_before", true, false, "waited, as others see it during a step [s]", NULL}};
 const th_model th_move_people_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,

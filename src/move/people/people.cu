@@ -34,7 +34,7 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[self]];
     th_rows rows = th_people_rows_ahead(grid, i, range);
-    const float *waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED);
+    const float *waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE);
     const float own = th_people_lead(i->params, i->waited);
     uint32_t list[PORTION];
     int count = 0;
@@ -73,7 +73,7 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
 
 static void people_run(th_world *host) {
     for_each_agent(
-        host, TH_LAMBDA(th_world * world, int k) { th_people_head(&world->agents, (uint32_t)k); });
+        host, TH_LAMBDA(th_world * world, int k) { th_people_show(world, (uint32_t)k); });
     for_each_agent_resident<RESIDENT>(
         host, TH_LAMBDA(th_world * world, int k) {
             uint32_t self = (uint32_t)k;

@@ -77,7 +77,13 @@ typedef struct th_people_params {
     TH_PEOPLE_PARAMS(TH_PARAM_MEMBER)
 } th_people_params;
 
-enum { TH_PEOPLE_WAITED, TH_PEOPLE_CLOSENESS, TH_PEOPLE_UNSTEADY, TH_PEOPLE_FIELDS };
+enum {
+    TH_PEOPLE_WAITED,
+    TH_PEOPLE_CLOSENESS,
+    TH_PEOPLE_UNSTEADY,
+    TH_PEOPLE_WAITED_BEFORE,
+    TH_PEOPLE_FIELDS
+};
 enum { TH_PEOPLE_WAYS = 13 };
 // Neighbours nearer than this are looked at first [m]: in a crowd they leave so little that few of the others can matter.
 #define TH_PEOPLE_CLOSE 1.2f
@@ -288,12 +294,16 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
     return view;
 }
 
-// Notes the direction in which the agent walks, before any agent looks: unit, or 0.
-TH_FORMULA void th_people_head(th_agents *a, uint32_t i) {
+// Notes what others see of the agent, before any agent looks: the direction in which it walks (unit, or 0), and how long it has
+// waited.
+TH_FORMULA void th_people_show(th_world *world, uint32_t i) {
+    th_agents *a = &world->agents;
     th_vec2 way = th_v(0, 0);
     if (a->phase[i] == TH_PHASE_WALKING) way = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));
     a->heading_x[i] = way.x;
     a->heading_y[i] = way.y;
+    th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE)[i] =
+        th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i];
 }
 
 // An agent that may matter to i.
@@ -361,7 +371,7 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     if (!th_in_the_way(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
     bool walks = a->phase[j] == TH_PHASE_WALKING;
     th_vec2 f = th_v(a->heading_x[j], a->heading_y[j]);
-    float other = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[j];
+    float other = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE)[j];
     float lead = th_people_lead(i->params, i->waited) - th_people_lead(i->params, other);
     if (th_people_goes_first(i->e, dx, dy, f, lead, a->id[self], a->id[j])) return false;
     seen->dx = dx;
