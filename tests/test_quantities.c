@@ -80,11 +80,13 @@ static void all_runs_are_in_it(void **state) {
     th_scene *scene = scene_of(rooms);
     th_ensemble ensemble;
     double last[RUNS];
+    uint64_t seen = 0;
     th_ensemble_init(&ensemble);
     for (int r = 0; r < RUNS; ++r) {
         th_observer *observer = observe(scene, (uint64_t)r + 1, 300);
         th_observation *o = th_observer_observation(observer);
         last[r] = counter_of(o, TH_COUNT_DOOR)->last_time;
+        seen += (uint64_t)counter_of(o, TH_COUNT_DOOR)->pass_count;
         assert_int_equal(th_ensemble_add(&ensemble, o, NULL), TH_OK);
         th_observer_destroy(observer);
     }
@@ -106,12 +108,14 @@ static void all_runs_are_in_it(void **state) {
     const th_quantity *q = th_quantities_find(all, "door", "gate", "last");
     assert_int_equal(th_quantity_worst(all, q), worst);
     assert_near(th_quantity_summary(all, q).mean, (last[0] + last[1] + last[2]) / 3, 1e-9);
-    // Added up in bins: as many passed as there are people in all runs.
+    // Added up in bins: as many as were seen to pass. Between two samples ways are taken as straight, so a person that turns
+    // round the jamb within a second is not seen to pass: one of the 180 here.
     uint64_t passed = 0;
     int gate = 0;
     while (ensemble.first->counters[gate].kind != TH_COUNT_DOOR) gate++;
     for (int b = 0; b < ensemble.queues[gate].bins; ++b) passed += ensemble.queues[gate].passed[b];
-    assert_int_equal(passed, 60 * RUNS);
+    assert_int_equal(passed, seen);
+    assert_true(seen <= 60 * RUNS && seen >= 60 * RUNS - 1);
     th_ensemble_release(&ensemble);
     th_scene_destroy(scene);
 }
