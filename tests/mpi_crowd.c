@@ -14,9 +14,9 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &turned);
-    th_comm *comm;
-    th_scene *scene;
-    th_world *world;
+    th_comm *comm = NULL;
+    th_scene *scene = NULL;
+    th_world *world = NULL;
     th_error error = {0};
     th_world_def def = th_world_def_default();
     if (th_mpi_comm_create(&turned, &comm, &error) != TH_OK) return 2;

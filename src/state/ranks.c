@@ -143,8 +143,8 @@ static void lay_out(th_ranks *r, const th_world *world) {
         all = (th_box){th_min(all.min_x, box->min_x), th_min(all.min_y, box->min_y),
                        th_max(all.max_x, box->max_x), th_max(all.max_y, box->max_y)};
     }
-    double width = th_max(all.max_x - all.min_x, 1.0f),
-           height = th_max(all.max_y - all.min_y, 1.0f);
+    double width = (double)th_max(all.max_x - all.min_x, 1.0f),
+           height = (double)th_max(all.max_y - all.min_y, 1.0f);
     double tile = sqrt(width * height / (TILES_PER_RANK * (double)r->comm->size));
     tile = fmin(fmax(tile, (double)TILE_LEAST), (double)TILE_MOST);
     while ((width / tile + 1.0) * (height / tile + 1.0) > TILES_MOST) tile *= 1.25;

@@ -181,7 +181,7 @@ TH_FORMULA float th_people_allows(const th_people_obstacle *o, th_vec2 e) {
     float time = th_min(th_max(o->time - o->per_way * across, o->least), o->most);
     float speed = (gap + (o->goes_x * e.x + o->goes_y * e.y)) / time;
     float pass = o->per_pass * (across - o->apart);
-    float least = (along > 0.0f) & (across < o->strip) ? 0.0f : TH_PEOPLE_FREE;
+    float least = ((along > 0.0f) & (across < o->strip)) ? 0.0f : TH_PEOPLE_FREE;
     return th_max(th_max(speed, pass), least);
 }
 
