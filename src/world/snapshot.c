@@ -294,6 +294,7 @@ static bool groups_are_sound(const th_world *world, const unsigned char *bytes) 
         th_group_state *own = &world->groups[g], saved;
         memcpy(&saved, bytes + (size_t)g * sizeof saved, sizeof saved);
         if (own->scripted) continue; // no model moves it or reads its parameters
+        saved.scripted = false;      // of a damaged snapshot the byte may be no bool
         if (saved.behave_count != own->behave_count) return false;
         float *params, *unread;
         for (int k = 0; th_state_model(own, k, &unread) != TH_NO_MODEL; ++k) {
