@@ -153,6 +153,21 @@ static void one_table_moves_doors_exits_and_people(void **state) {
     unlink("waiting-table.csv");
 }
 
+// The door shuts at 5 s by itself; the rows before that leave it so.
+static void changes_after_the_last_row_stay(void **state) {
+    (void)state;
+    th_scene *scene = NULL;
+    th_error error = {0};
+    write_table("1,doors.main,close\n2,doors.main,open\n");
+    if (load_timed(&scene, &error) != TH_OK) fail_msg("%s: %s", error.path, error.message);
+    const th_door *door = &scene->doors[0];
+    assert_int_equal(door->schedule_count, 3);
+    assert_near(door->schedule[2].time, 5.0, 1e-9);
+    assert_false(door->schedule[2].open);
+    th_scene_destroy(scene);
+    unlink("waiting-table.csv");
+}
+
 static void bad_tables_are_told(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -180,6 +195,7 @@ int main(void) {
         cmocka_unit_test(a_refuge_alone_is_for_all),
         cmocka_unit_test(a_full_area_lets_people_wait_outside),
         cmocka_unit_test(one_table_moves_doors_exits_and_people),
+        cmocka_unit_test(changes_after_the_last_row_stay),
         cmocka_unit_test(bad_tables_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
