@@ -205,7 +205,7 @@ static void queues_out_of_sight_are_not_known(void **state) {
     const th_vec2 before = th_v(11.5f, 6.5f), behind = th_v(12.8f, 6.0f);
     assert_int_equal(chosen_at(world, before, -1, 0), 1); // nearer, and no queue is seen
     assert_int_equal(chosen_at(world, behind, -1, 0), 0);
-    assert_int_equal(chosen_at(world, before, 1, 0), 0);       // it stands in that queue
+    assert_int_equal(chosen_at(world, before, 1, 0), 0); // it stands in that queue
     // There the hidden one is nearer by more than the inertia.
     const th_vec2 corner = th_v(11.8f, 6.9f);
     assert_int_equal(chosen_at(world, corner, 0, 0), 1);

@@ -76,10 +76,10 @@ static th_result write_json(const th_report_def *def, const th_convergence *c, t
                               quantity_json(&ensemble->quantities, &ensemble->quantities.list[k]));
     for (int r = 0; r < ensemble->run_count; ++r)
         json_array_append_new(seeds, json_integer((json_int_t)ensemble->runs[r].seed));
-    const char *name = def->scene->name;
+    json_t *name = def->scene->name ? json_string(def->scene->name) : NULL;
     json_t *root = json_pack("{s:s,s:o,s:o,s:o,s:o}", "throng", th_version(), "scene",
-                             name && json_string(name) ? json_string(name) : json_null(), "seeds",
-                             seeds, "convergence", convergence_json(c), "quantities", list);
+                             name ? name : json_null(), "seeds", seeds, "convergence",
+                             convergence_json(c), "quantities", list);
     if (!root) return th_fail(error, TH_NO_MEMORY, "", "no memory for quantities.json; free some");
     th_table_file file;
     th_table_open(&file, def->folder, "quantities.json");
