@@ -301,7 +301,7 @@ static bool opening_of(const outline *ring, const triangle *list, int count, con
             out->end = fmax(out->end, fmin(t, 1.0));
         }
     }
-    // What is left of the edge beside it must be worth a wall.
+    // Drop remainders of the edge too short for a wall.
     double length = hypot(dx, dy);
     if (out->begin * length < 5.0 * PIECE) out->begin = 0.0;
     if ((1.0 - out->end) * length < 5.0 * PIECE) out->end = 1.0;

@@ -36,7 +36,7 @@ int th_quantity_worst(const th_quantities *all, const th_quantity *quantity);
 
 // ---- how many runs are enough
 
-// What the first n runs say, for n = 1 .. count; the runs that emptied the scene alone.
+// Results after the first n runs, for n = 1 .. count. Only runs that emptied the scene count.
 typedef struct th_convergence_step {
     int runs;
     double mean, low, high; // of the egress time, with the 95 % interval of the mean [s]

@@ -209,7 +209,7 @@ export class PlanView {
         });
     }
 
-    // What is shown in a picture so many pixels wide, without what is selected or drawn just now.
+    // Draws the plan `width` pixels wide, without the selection and unfinished drawings.
     still(width: number): HTMLCanvasElement {
         const ratio = width / Math.max(1, this.element.clientWidth),
             height = Math.round(ratio * this.element.clientHeight),
