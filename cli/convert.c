@@ -13,7 +13,8 @@ static bool format_by_suffix(const char *path, th_trajectory_format *format) {
     } suffixes[] = {
         {"sqlite", TH_TRAJECTORY_SQLITE}, {"sqlite3", TH_TRAJECTORY_SQLITE},
         {"db", TH_TRAJECTORY_SQLITE},     {"txt", TH_TRAJECTORY_TEXT},
-        {"h5", TH_TRAJECTORY_HDF5},       {"hdf5", TH_TRAJECTORY_HDF5},
+        {"csv", TH_TRAJECTORY_CSV},       {"h5", TH_TRAJECTORY_HDF5},
+        {"hdf5", TH_TRAJECTORY_HDF5},
     };
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof suffixes / sizeof suffixes[0]; ++i)
@@ -39,11 +40,11 @@ static bool choose_format(const th_command *command, const char *name, const cha
     if (nearest)
         th_complain(command, "no format '%s'; did you mean %s?", name, nearest);
     else if (name)
-        th_complain(command, "no format '%s'; there are sqlite, compact, text and hdf5", name);
+        th_complain(command, "no format '%s'; there are sqlite, compact, text, csv and hdf5", name);
     else
         th_complain(command,
-                    "%s: which format? name it .sqlite, .db, .txt or .h5, or give --format sqlite, "
-                    "compact, text or hdf5",
+                    "%s: which format? name it .sqlite, .db, .txt, .csv or .h5, or give --format "
+                    "sqlite, compact, text, csv or hdf5",
                     path);
     return false;
 }
@@ -69,12 +70,13 @@ static void print_result(th_trajectory *from, const char *to, th_trajectory_form
     printf("%s: %s, %lld frames of %lld people, %lld rows, %s\n", to,
            th_trajectory_format_name(format), (long long)info->frame_count,
            (long long)info->agent_count, (long long)info->row_count, size);
-    if (format != TH_TRAJECTORY_TEXT) return;
+    if (format != TH_TRAJECTORY_TEXT && format != TH_TRAJECTORY_CSV) return;
     bool geometry = knows_geometry(info), orientation = knows_orientation(from);
     bool notes = info->note_count > 0;
     if (geometry || orientation || notes)
-        printf("not stored by the text format:%s%s%s\n", geometry ? " geometry" : "",
-               orientation ? " orientation" : "", notes ? " notes" : "");
+        printf("not stored by the %s format:%s%s%s\n", th_trajectory_format_name(format),
+               geometry ? " geometry" : "", orientation ? " orientation" : "",
+               notes ? " notes" : "");
 }
 
 static int convert(const char *from, const char *to, th_trajectory_format format,
@@ -108,7 +110,7 @@ static int run_convert(const th_command *command, int argc, char **argv) {
     bool force = false, quiet = false;
     const th_option options[] = {
         {"format", TH_OPTION_TEXT, &name, "NAME",
-         "sqlite, compact, text or hdf5; default: by TO's name", 0, 0},
+         "sqlite, compact, text, csv or hdf5; default: by TO's name", 0, 0},
         {"fps", TH_OPTION_REAL, &fps, "N", "frame rate of a text that does not say it", 1e-6, 1e6},
         {"unit", TH_OPTION_TEXT, &unit, "m|cm", "of a text that does not say it; default m", 0, 0},
         {"force", TH_OPTION_FLAG, &force, NULL, "replace TO when it is there already", 0, 0},
@@ -136,9 +138,9 @@ const th_command th_command_convert = {
     .summary = "turn a trajectory into another format",
     .detail =
         "FROM is any trajectory that throng reads: JuPedSim's SQLite, throng's compact form of\n"
-        "it, Juelich text (also .gz), the Pedestrian Dynamics Data Archive's HDF5. The format\n"
-        "of FROM is recognised by its content, that of TO by its name: .sqlite or .db, .txt,\n"
-        ".h5 or .hdf5. TO appears when it is complete; a conversion that fails or is\n"
+        "it, Juelich text or CSV (also .gz), the Pedestrian Dynamics Data Archive's HDF5. The\n"
+        "format of FROM is recognised by its content, that of TO by its name: .sqlite or .db,\n"
+        ".txt, .csv, .h5 or .hdf5. TO appears when it is complete; a conversion that fails or is\n"
         "interrupted leaves nothing. docs/recordings.md says what each format keeps.",
     .examples =
         "  throng run scenes/door.json --out door --record sqlite\n"

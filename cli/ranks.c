@@ -138,7 +138,8 @@ static int begin_recording(over_ranks *r) {
     while (format < TH_TRAJECTORY_FORMAT_COUNT &&
            strcmp(wanted, th_trajectory_format_name((th_trajectory_format)format)) != 0)
         ++format;
-    if (format == TH_TRAJECTORY_FORMAT_COUNT || format == TH_TRAJECTORY_HDF5 || !r->def->out) {
+    if (format == TH_TRAJECTORY_FORMAT_COUNT || format == TH_TRAJECTORY_HDF5 ||
+        format == TH_TRAJECTORY_CSV || !r->def->out) {
         th_complain(r->command,
                     r->def->out ? "--record %s: give sqlite, compact or text"
                                 : "--record %s needs --out DIR over ranks",

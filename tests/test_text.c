@@ -1,6 +1,6 @@
 // Juelich text: the header others read, the headers others write, errors that say where, and files cut
 // off at any byte. SPDX-License-Identifier: Apache-2.0
-#include "record/backend.h"
+#include "record/text.h"
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -189,7 +189,7 @@ static void errors(void **state) {
         {"# framerate: 25\n1 0 2 0\nBob 1 0 2\n", 3, 1, "'Bob' is no person's number"},
         {"# framerate: 25\n1 0 2 0\n1 -1 0 2\n", 3, 5, "counted from 0"},
         {"# framerate: 25\n1 0 2 0\n99999999999999999999 1 0 2\n", 3, 1, "person's number"},
-        {"# framerate: 25\n1,0,2,0\n", 2, 1, "commas"},
+        {"# framerate: 25\n1 0 2 0\n1,1,2,0\n", 3, 1, "commas"},
         {"# framerate: 25\n5 7 2 0\n6 7 1 1\n5 7 3 0\n", 0, 0,
          "person 5 is there twice in frame 7"},
         {"0.4\t0.879\n", 1, 1, "not a trajectory"},

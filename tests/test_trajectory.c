@@ -128,7 +128,8 @@ typedef struct losses {
 
 static losses losses_of(th_trajectory_format format) {
     switch (format) {
-    case TH_TRAJECTORY_TEXT: return (losses){1e-4, -1, true, true};
+    case TH_TRAJECTORY_TEXT:
+    case TH_TRAJECTORY_CSV: return (losses){1e-4, -1, true, true};
     case TH_TRAJECTORY_COMPACT: return (losses){1e-3, 2 * 3.14159265358979 / 512, false, false};
     default: return (losses){0, 0, false, false};
     }
@@ -213,10 +214,8 @@ static void compare_file(const fixture *f, const char *path, th_trajectory_forma
 }
 
 static const th_trajectory_format formats[] = {
-    TH_TRAJECTORY_SQLITE,
-    TH_TRAJECTORY_COMPACT,
-    TH_TRAJECTORY_TEXT,
-    TH_TRAJECTORY_HDF5,
+    TH_TRAJECTORY_SQLITE, TH_TRAJECTORY_COMPACT, TH_TRAJECTORY_TEXT,
+    TH_TRAJECTORY_HDF5,   TH_TRAJECTORY_CSV,
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

@@ -27,7 +27,8 @@ extern "C" {
     X(COMPACT, compact, "sqlite",                                                   \
       "the same file with one compressed blob per frame instead of rows")           \
     X(TEXT, text, "txt", "Juelich text: id frame x y z")                            \
-    X(HDF5, hdf5, "h5", "Pedestrian Dynamics Data Archive")
+    X(HDF5, hdf5, "h5", "Pedestrian Dynamics Data Archive")                         \
+    X(CSV, csv, "csv", "one row per person and frame, for spreadsheets and pandas")
 
 typedef enum th_trajectory_format {
 #define X(NAME, name, suffix, doc) TH_TRAJECTORY_##NAME,

@@ -60,7 +60,7 @@ struct th_trajectory_writer {
 };
 
 extern const th_trajectory_backend th_sqlite_backend; // rows and compact, sqlite_*.c
-extern const th_trajectory_backend th_text_backend;
+extern const th_trajectory_backend th_text_backend;   // Juelich text and CSV
 extern const th_trajectory_backend th_hdf5_backend;
 
 // A recording and what a database may have left beside it, whose log would be read as the next one's.
@@ -107,50 +107,6 @@ th_result th_row_table_next(th_row_table *table, th_moment *frame, const char *p
                             th_error *error);
 void th_row_table_rewind(th_row_table *table);
 void th_row_table_release(th_row_table *table);
-
-// ---- text, text.c
-
-// Reading Juelich text line by line: for the rows (opening) and for the places of lines in the file (appending).
-
-enum { TH_TEXT_LEVELS = 64 }; // that a header can name; more are read as numbers only
-
-typedef struct th_text_level {
-    char id[128];
-    double z;
-} th_text_level;
-
-typedef struct th_text_header {
-    double fps;        // 0: not said
-    double unit;       // [m], 0: not said
-    bool unit_assumed; // neither the file nor the caller said it
-    bool by_throng;    // so the rows come frame by frame and every line has its end
-    bool has_level;    // sixth column
-    bool compressed;
-    int level_count;
-    th_text_level levels[TH_TEXT_LEVELS];
-    // Found while the rows are read:
-    int decimals; // most digits behind a point in x and y; -1: a number had an exponent
-    bool cut;     // by_throng, and the last line has no end: the writer was killed or the disk full
-    int64_t cut_frame;  // the frame that line belongs to; -1: cannot be told
-    int64_t end_offset; // behind the last whole line
-} th_text_header;
-
-// Called for every row, and with row NULL for an empty frame. `offset`: of the line in the
-// file. Coordinates are in metres.
-typedef th_result th_text_row_fn(void *context, int64_t frame, const th_row *row, int64_t offset,
-                                 th_error *error);
-// Fills header (assumed values where the file says nothing) and calls `row` in the order of the file.
-th_result th_text_scan(const char *path, th_trajectory_assumed assumed, th_text_header *header,
-                       th_text_row_fn *row, void *context, th_error *error);
-
-// Decimal number with a point whatever the locale; `end` (or NULL) is where it ends, `text` itself when
-// there is none. "nan", "inf" and hexadecimal are none.
-double th_text_number(const char *text, const char **end);
-
-// A level's id as one word of letters, digits, "_", "-" and %XX, and back. PedPy looks for words like
-// "in m" and "framerate" in every line of a header; a name must not look like one.
-void th_text_encode(char *word, size_t size, const char *id);
-void th_text_decode(char *id, size_t size, const char *word);
 
 // ---- parts of the recorder (throng/record.h) that are tested by themselves
 

@@ -28,6 +28,7 @@ static const th_trajectory_backend *backend_of(th_trajectory_format format) {
     case TH_TRAJECTORY_SQLITE:
     case TH_TRAJECTORY_COMPACT: return &th_sqlite_backend;
     case TH_TRAJECTORY_TEXT: return &th_text_backend;
+    case TH_TRAJECTORY_CSV: return &th_text_backend;
     case TH_TRAJECTORY_HDF5: return &th_hdf5_backend;
     default: return NULL;
     }
@@ -96,9 +97,10 @@ static th_result recognise(const char *path, const th_trajectory_backend **backe
             *backend = backends[i];
             return TH_OK;
         }
-    return th_trajectory_fail(error, TH_NO_FILE, path,
-                              "is not a trajectory; those are JuPedSim's SQLite, the Pedestrian "
-                              "Dynamics Data Archive's HDF5, and text with rows id frame x y z");
+    return th_trajectory_fail(
+        error, TH_NO_FILE, path,
+        "is not a trajectory; those are JuPedSim's SQLite, the Pedestrian "
+        "Dynamics Data Archive's HDF5, CSV, and text with rows id frame x y z");
 }
 
 // Checks a header that is written or read: `fault` is TH_BAD_ARGUMENT or TH_NO_FILE.

@@ -20,8 +20,8 @@ bool th_recording_choose(th_recording *recording, const char *format) {
     if (!recording->wanted) return true;
     for (int i = 0; i < TH_TRAJECTORY_FORMAT_COUNT; ++i) {
         th_trajectory_format known = (th_trajectory_format)i;
-        if (known == TH_TRAJECTORY_HDF5 || strcmp(th_trajectory_format_name(known), format) != 0)
-            continue;
+        bool export_only = known == TH_TRAJECTORY_HDF5 || known == TH_TRAJECTORY_CSV;
+        if (export_only || strcmp(th_trajectory_format_name(known), format) != 0) continue;
         recording->format = known;
         snprintf(recording->file, sizeof recording->file, "trajectory.%s",
                  known == TH_TRAJECTORY_TEXT ? "txt" : "sqlite");

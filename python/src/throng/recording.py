@@ -82,9 +82,9 @@ class Recording:
 
 
 def convert(source: Path, target: Path, format: str = "") -> None:
-    """Writes a recording in another format: sqlite, compact, text or hdf5; default: by the name's ending."""
-    endings = {".sqlite": "sqlite", ".db": "sqlite", ".txt": "text", ".h5": "hdf5", ".hdf5": "hdf5"}
+    """Writes a recording in another format: sqlite, compact, text, csv or hdf5; default: by the name's ending."""
+    endings = {".sqlite": "sqlite", ".db": "sqlite", ".txt": "text", ".csv": "csv", ".h5": "hdf5", ".hdf5": "hdf5"}
     chosen = format or endings.get(os.path.splitext(os.fspath(target))[1], "")
     if not chosen:
-        raise ValueError("say which format: sqlite, compact, text or hdf5")
+        raise ValueError("say which format: sqlite, compact, text, csv or hdf5")
     _core.convert(os.fsencode(source), os.fsencode(target), chosen)
