@@ -86,7 +86,7 @@ static th_result make_scene(const char *path, const th_import_settings *settings
     bool quiet = o->quiet;
     th_arena arena = th_arena_of(NULL);
     const char *told = "";
-    json_t *scene = th_import_file(&arena, path, settings, &told, error);
+    json_t *scene = th_import_file(&arena, path, settings, &told, NULL, error);
     th_result result = scene ? TH_OK : error->code;
     if (!quiet) fputs(told, stdout);
     if (result == TH_OK && o->occupants) result = take_occupants(o->occupants, scene, quiet, error);

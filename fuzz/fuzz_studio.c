@@ -19,6 +19,7 @@ static bool is_slow(const json_t *message) {
     const json_t *n = json_object_get(message, "n");
     if (strcmp(verb, "open") == 0 || strcmp(verb, "new") == 0) return true;
     // Reading it may start a program; fuzz_sqlite and its like have the readers.
+    if (strcmp(verb, "import") == 0) return true;
     if (strcmp(verb, "upload") == 0) return json_is_true(json_object_get(message, "last"));
     return strcmp(verb, "step") == 0 && json_number_value(n) > 3;
 }

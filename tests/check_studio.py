@@ -576,6 +576,44 @@ def check_upload(recording):
         check(code == 0, f"it ends well after a recording: {code} {text[-2000:]}")
 
 
+def check_drawing():
+    """A drawing is kept, imported as its request says, and removed with the server; names lead nowhere else."""
+    text = "0 SECTION 2 HEADER 9 $INSUNITS 70 4 0 ENDSEC 0 SECTION 2 ENTITIES"
+    for line in ("WALL 0 0 8000 0", "WALL 8000 0 8000 2000", "EXIT 8000 2000 8000 3500", "WALL 8000 3500 8000 5000",
+                 "WALL 8000 5000 0 5000", "WALL 0 5000 0 0"):
+        layer, *places = line.split()
+        text += f" 0 LINE 8 {layer} " + " ".join(f"{code} {place}" for code, place in zip((10, 20, 11, 21), places))
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(PROGRAM, TEMPLATE, "--paused", environment={**os.environ, "TMPDIR": folder})
+        client = Client(server)
+
+        def keep(name, content):
+            return client.ask("upload", name=name, at=0, data=base64.b64encode(content.encode()).decode(), last=True, keep=True)
+
+        check(not client.ask("import", name="hall.dxf")["ok"], "nothing was sent yet")
+        for name in ("../hall.dxf", "/tmp/hall.dxf", ".hall.dxf", "-hall.dxf", "", "x" * 121, "a\nb.dxf"):
+            check(not keep(name, "x")["ok"] or not name, f"no file is called {name[:20]!r}")
+        check(keep("hall.dxf", (text + " 0 ENDSEC 0 EOF").replace(" ", "\n"))["ok"], "a drawing is kept")
+        check(keep("people.csv", "x,y\n2,2\n3,2\n4,3\n")["ok"], "and a table beside it")
+        for more in ({"people": -1}, {"people": "x"}, {"import": 7}, {"import": {"close": 9}},
+                     {"import": {"layers": {"WALL": "cheese"}}}, {"occupants": "../x"}):
+            check(not client.ask("import", name="hall.dxf", **more)["ok"], f"refused: {more}")
+        check(not client.ask("import", name="other.dxf")["ok"], "a file that was not sent")
+        answer = client.ask("import", name="hall.dxf", **{"import": {"layers": {"EXIT": "ignore"}}})
+        check(answer["ok"] and not answer["opened"] and answer["fault"], "a room without a way out makes no scene")
+        check(answer["recipe"]["layers"] == {"WALL": "walls@ground", "EXIT": "ignore"}, "but tells how it was taken")
+        answer = client.ask("import", name="hall.dxf", occupants="people.csv")
+        check(answer["ok"] and answer["opened"] and "WALL" in answer["told"], f"the drawing is imported: {answer}")
+        check("walls" in answer["parts"].split(", "), "with the parts that there are")
+        check(client.ask("state")["state"]["worlds"][0]["inside"] == 3, "and the people of the table are in it")
+        check(client.ask("save")["name"] == "hall.json", "as a scene that can be saved")
+        check(keep("next.dxf", "x")["ok"] and [f for _, _, f in os.walk(folder)][-1] == ["next.dxf"],
+              "another drawing takes the place of its files")
+        client.close()
+        code, said = server.stop()
+        check(code == 0 and not os.listdir(folder), f"no file is left of it: {code} {said[-300:]}")
+
+
 def check_plugin(plugin):
     """Scene data of a plugin: described for a tool of the page, drawn by it, and told while no group reads it."""
     server = Server(PROGRAM, TEMPLATE, "--plugin", str(plugin), "--threads", "1")
@@ -628,6 +666,7 @@ def check_replay():
         code, text = server.stop()
         check(code == 0, f"replay ends well: {code} {text[-2000:]}")
         check_upload(out / "trajectory.sqlite")
+        check_drawing()
         check_export(pathlib.Path(folder), out)
 
 

@@ -400,7 +400,7 @@ static void an_ifc_file_runs(void **state) {
     th_import_settings settings = th_import_settings_default();
     settings.people = 40;
     in.scene = th_import_file(&in.arena, "tests/data/import/two_storeys.ifc", &settings, &in.told,
-                              &in.error);
+                              NULL, &in.error);
     if (!in.scene && strstr(in.error.message, "web-ifc")) {
         print_message("skipped: %s\n", in.error.message);
         release(&in);
@@ -441,7 +441,7 @@ static void damaged_ifc_is_told(void **state) {
 
 static imported import_file(const char *path, const th_import_settings *settings) {
     imported in = {.arena = th_arena_of(NULL)};
-    in.scene = th_import_file(&in.arena, path, settings, &in.told, &in.error);
+    in.scene = th_import_file(&in.arena, path, settings, &in.told, NULL, &in.error);
     in.result = in.scene ? TH_OK : in.error.code;
     return in;
 }

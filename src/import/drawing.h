@@ -141,6 +141,9 @@ th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th
 json_t *th_plan_import(const th_drawing *drawing, const th_import_settings *settings,
                        const char **told, th_error *error);
 
+// How the drawing is taken, as scenes keep it, also where th_plan_import fails; NULL: no memory, or too many levels.
+json_t *th_plan_recipe(const th_drawing *drawing, const th_import_settings *settings);
+
 // others.c: a scenario of Vadere or JuPedSim as a scene. `wkt`: the ground, from a file of its own, or NULL; `text` may be
 // NULL where `wkt` is all there is.
 json_t *th_others_take(th_arena *arena, const char *text, size_t length, const char *wkt,
@@ -150,7 +153,8 @@ json_t *th_others_take(th_arena *arena, const char *text, size_t length, const c
 th_result th_import_people(json_t *scene, const char *text, size_t length, char *told, size_t size,
                            th_error *error);
 
-// import.c: a file of any kind that throng knows, by its name, as a scene; as th_plan_import, in the arena.
+// import.c: a file of any kind that throng knows, by its name, as a scene; as th_plan_import, in the arena. `recipe`, unless
+// NULL: that of th_plan_recipe where a drawing was read that makes no scene, otherwise NULL.
 json_t *th_import_file(th_arena *arena, const char *path, const th_import_settings *settings,
-                       const char **told, th_error *error);
+                       const char **told, json_t **recipe, th_error *error);
 #endif

@@ -242,7 +242,9 @@ static th_result convert(const char *path, const char *database, th_error *error
     const char *const words[] = {
         "ogr2ogr", "-f", "SQLite", "-lco", "FORMAT=WKB", "-dim", "XY",
         // Maps drawn by hand have numbers below 0, which its own index refuses.
-        "--config", "OSM_USE_CUSTOM_INDEXING", "NO", database, path, NULL};
+        "--config", "OSM_USE_CUSTOM_INDEXING", "NO",
+        // Files of these drivers, which know them by their content, name other files to read.
+        "--config", "GDAL_SKIP", "OGR_VRT,VRT", database, path, NULL};
     th_program_end end;
     th_result result = th_program_run(words, &end, error);
     free(end.out);

@@ -50,10 +50,11 @@ static json_t *read_others(th_arena *arena, const char *path, const th_import_se
 }
 
 json_t *th_import_file(th_arena *arena, const char *path, const th_import_settings *settings,
-                       const char **told, th_error *error) {
+                       const char **told, json_t **recipe, th_error *error) {
     th_drawing drawing;
     th_result result;
     *told = "";
+    if (recipe) *recipe = NULL;
     if (ends_in(path, ".json .scenario .wkt"))
         return read_others(arena, path, settings, told, error);
     if (ends_in(path, ".zip")) {
@@ -67,5 +68,8 @@ json_t *th_import_file(th_arena *arena, const char *path, const th_import_settin
                              error);
     else
         result = read_dxf(&drawing, arena, path, settings->unit, error);
-    return result == TH_OK ? th_plan_import(&drawing, settings, told, error) : NULL;
+    if (result != TH_OK) return NULL;
+    json_t *scene = th_plan_import(&drawing, settings, told, error);
+    if (!scene && recipe) *recipe = th_plan_recipe(&drawing, settings);
+    return scene;
 }

@@ -198,6 +198,10 @@ th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th
     const json_t *close = json_object_get(recipe, "close"), *turn = json_object_get(recipe, "turn");
     if (json_is_number(close)) settings->close = json_number_value(close);
     if (json_is_number(turn)) settings->turn = json_number_value(turn);
+    if (!(settings->close >= 0.0 && settings->close <= 1.0 && fabs(settings->turn) <= 360.0))
+        return th_fail(error, TH_BAD_SCENE, "import",
+                       "gaps are closed up to \"close\", 0 to 1 m, and the drawing is turned by "
+                       "\"turn\", -360 to 360 degrees");
     settings->has_origin |= take_numbers(recipe, "origin", settings->origin, 2);
     if (!settings->has_area) settings->has_area = take_numbers(recipe, "area", settings->area, 4);
     json_t *value;
@@ -278,6 +282,11 @@ static void take_layer_levels(importer *m, int l) {
 // Levels that the drawing knows come in its order, from the lowest, as far as layers use them.
 static void take_layers(importer *m) {
     const th_drawing *d = m->drawing;
+    m->parts = th_arena_alloc(m->arena, (size_t)d->layer_count + 1, sizeof *m->parts);
+    if (!m->parts) {
+        no_memory(m);
+        return;
+    }
     for (int l = 0; l < d->layer_count; ++l) take_role(m, l);
     for (int k = 0; k < d->level_count; ++k)
         for (int l = 0; l < d->layer_count && m->result == TH_OK; ++l) {
@@ -1164,10 +1173,7 @@ static double unit_in_force(importer *m) {
 }
 
 static void import(importer *m) {
-    const th_drawing *d = m->drawing;
     double unit = unit_in_force(m);
-    m->parts = th_arena_alloc(m->arena, (size_t)d->layer_count + 1, sizeof *m->parts);
-    if (!m->parts) no_memory(m);
     if (m->result == TH_OK) take_layers(m);
     if (m->result == TH_OK) to_metres(m, unit);
     if (m->result != TH_OK) return;
@@ -1209,4 +1215,13 @@ json_t *th_plan_import(const th_drawing *drawing, const th_import_settings *sett
     if (m.result == TH_OK) return m.scene;
     json_decref(m.scene);
     return NULL;
+}
+
+json_t *th_plan_recipe(const th_drawing *drawing, const th_import_settings *settings) {
+    th_error error = {0};
+    importer m = {
+        .drawing = drawing, .settings = settings, .arena = drawing->arena, .error = &error};
+    take_layers(&m);
+    return m.result == TH_OK ? recipe_of(&m, settings->unit > 0.0 ? settings->unit : drawing->unit)
+                             : NULL;
 }

@@ -354,6 +354,7 @@ static const struct {
     {"open", th_do_open, true, true},
     {"new", th_do_new, true, true},
     {"upload", th_do_upload, true, true},
+    {"import", th_do_import, true, true},
     {"save", th_do_save, false, true},
     {"templates", th_do_templates, true, false},
     {"template", th_do_template, true, true},
@@ -419,6 +420,7 @@ void th_studio_answer(th_studio *studio, const th_studio_request *request) {
     const char *name = json_string_value(json_object_get(request->message, "do"));
     th_error error = {0};
     const th_rebuild *before = studio->rebuild;
+    const struct th_intake_job *reading = studio->intake.job;
     studio->asked = request;
     json_t *answer = perform(studio, request, &error);
     studio->asked = NULL;
@@ -427,6 +429,7 @@ void th_studio_answer(th_studio *studio, const th_studio_request *request) {
         return;
     }
     if (!answer && studio->rebuild && studio->rebuild != before) return; // answered when it is done
+    if (!answer && studio->intake.job && studio->intake.job != reading) return;
     th_studio_reply(studio, request->client, json_object_get(request->message, "id"), answer,
                     &error);
 }
@@ -435,7 +438,7 @@ void th_studio_answer(th_studio *studio, const th_studio_request *request) {
 
 // Requests that put another scene or recording on show, save it, or set a second world beside it.
 
-static json_t *opened(th_studio *studio, json_t *document, const char *name, th_error *error) {
+json_t *th_request_opened(th_studio *studio, json_t *document, const char *name, th_error *error) {
     bool was_recording = studio->replay != NULL;
     if (!document || th_play_open(studio, document, name, NULL, error) != TH_OK) return NULL;
     if (was_recording) th_studio_greet(studio, 0);
@@ -452,7 +455,7 @@ json_t *th_do_open(th_studio *studio, const json_t *asked, uint64_t client, th_e
     if (!name || !*name) name = "opened.json";
     json_t *document = th_document_of_plan(text, name);
     if (!document) document = th_document_read(text, strlen(text), name, error);
-    json_t *answer = opened(studio, document, name, error);
+    json_t *answer = th_request_opened(studio, document, name, error);
     if (!answer && error->code == TH_NO_FILE)
         snprintf(error->message, sizeof error->message,
                  "a scene that is sent cannot have files beside it; start `throng studio %.100s` "
@@ -468,7 +471,8 @@ json_t *th_do_new(th_studio *studio, const json_t *asked, uint64_t client, th_er
     if (given && (!th_request_point(given, &size) || !(size.x >= 3.0f && size.y >= 3.0f) ||
                   size.x > 5000.0f || size.y > 5000.0f))
         return th_request_refuse(error, "size", "give width and height from 3 to 5000 m");
-    return opened(studio, th_document_empty((double)size.x, (double)size.y), "new.json", error);
+    return th_request_opened(studio, th_document_empty((double)size.x, (double)size.y), "new.json",
+                             error);
 }
 
 json_t *th_do_save(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
@@ -514,8 +518,8 @@ json_t *th_do_template(th_studio *studio, const json_t *asked, uint64_t client, 
         if (strcmp(t->name, name) != 0) continue;
         char file[128];
         snprintf(file, sizeof file, "%s.json", t->name);
-        return opened(studio, th_document_read((const char *)t->text, t->size, file, error), file,
-                      error);
+        return th_request_opened(
+            studio, th_document_read((const char *)t->text, t->size, file, error), file, error);
     }
     return th_request_refuse(error, "name", "there is no such template; `templates` lists them");
 }
@@ -530,7 +534,7 @@ json_t *th_do_compare(th_studio *studio, const json_t *asked, uint64_t client, t
     return json_object();
 }
 
-// ---- a recording, sent in parts of base64
+// ---- a recording or a drawing, sent in parts of base64
 
 void th_upload_end(th_upload *upload) {
     static const char *const beside[] = {"", "-wal", "-shm", "-journal"}; // SQLite's too
@@ -557,6 +561,12 @@ static bool begin_upload(th_upload *upload, uint64_t client, th_error *error) {
     upload->client = client;
     if (upload->file) return true;
     if (handle >= 0) close(handle);
+#ifdef __wasi__
+    th_fail(error, TH_BAD_ARGUMENT, "",
+            "a page without a server opens scenes, WKT and GeoJSON; recordings and drawings are "
+            "read by the program; drop them on `throng studio`");
+    return false;
+#endif
     th_fail(error, TH_NO_FILE, "",
             "no file for the recording: %s; start throng with TMPDIR set to a folder that can be "
             "written",
@@ -626,6 +636,15 @@ static bool append_upload(th_upload *upload, const json_t *data, th_error *error
     return error->code == TH_OK;
 }
 
+static json_t *keep_upload(th_studio *studio, const char *name, th_error *error) {
+    if (fflush(studio->upload.file) != 0)
+        th_fail(error, TH_NO_FILE, "", "no room on the disk");
+    else
+        th_intake_keep(&studio->intake, studio->upload.path, name, error);
+    th_upload_end(&studio->upload);
+    return error->code == TH_OK ? json_pack("{s:s}", "name", name) : NULL;
+}
+
 static json_t *show_upload(th_studio *studio, const char *name, th_error *error) {
     th_error refused = {0};
     th_result result = fflush(studio->upload.file) == 0
@@ -657,6 +676,9 @@ json_t *th_do_upload(th_studio *studio, const json_t *asked, uint64_t client, th
         th_upload_end(upload);
         return NULL;
     }
-    if (json_is_true(json_object_get(asked, "last"))) return show_upload(studio, name, error);
+    bool last = json_is_true(json_object_get(asked, "last"));
+    if (last && json_is_true(json_object_get(asked, "keep")))
+        return keep_upload(studio, name, error);
+    if (last) return show_upload(studio, name, error);
     return json_pack("{s:I}", "bytes", (json_int_t)upload->bytes);
 }

@@ -32,6 +32,7 @@ void th_studio_release(th_studio *studio) {
     th_history_clear(&studio->history);
     if (studio->replay) th_replay_release(studio->replay);
     th_upload_end(&studio->upload);
+    th_intake_release(&studio->intake);
     for (th_studio_request *r = studio->answers.first, *next; r; r = next) {
         next = r->next;
         th_studio_request_destroy(r);
@@ -321,6 +322,7 @@ static void show_in_turn(th_studio *studio, double wall) {
 void th_studio_turn(th_studio *studio) {
     take_wishes(studio);
     th_rebuild_finish(studio);
+    th_intake_finish(studio);
     answer_all(studio);
     if (studio->playing && !studio->scrubbing) advance(studio);
     double wall = th_monotonic_seconds();

@@ -117,6 +117,13 @@ typedef struct th_upload {
     size_t bytes;
 } th_upload;
 
+// A drawing that a client has sent, drawing.c.
+typedef struct th_intake {
+    char folder[TH_PATH_MAX];  // of its files; "": there are none
+    bool used;                 // it was imported: the next file begins another
+    struct th_intake_job *job; // that is reading it; NULL: none
+} th_intake;
+
 typedef struct th_studio_history {
     th_studio_moment **moments; // held, in the order of time, both worlds
     int count, room, first;
@@ -190,6 +197,7 @@ typedef struct th_studio {
     double cursor;                 // [s]
     th_trajectory_assumed assumed; // of a text that does not say it
     th_upload upload;
+    th_intake intake;
 } th_studio;
 
 // ---- play.c
@@ -239,6 +247,12 @@ void th_rebuild_finish(th_studio *studio); // what has ended
 bool th_rebuild_cancel(th_studio *studio); // false: there is none
 void th_rebuild_release(th_studio *studio);
 json_t *th_rebuild_describe(const th_studio *studio); // for the state
+
+// ---- drawing.c
+// Moves a file to those of the drawing.
+th_result th_intake_keep(th_intake *intake, const char *from, const char *name, th_error *error);
+void th_intake_finish(th_studio *studio); // puts on show what has been read
+void th_intake_release(th_intake *intake);
 
 // ---- describe.c: new references, NULL without memory
 json_t *th_describe_hello(th_studio *studio); // the same every time: not to be changed
@@ -403,7 +417,10 @@ typedef json_t *th_request_fn(th_studio *studio, const json_t *asked, uint64_t c
                               th_error *error);
 th_request_fn th_do_set, th_do_model, th_do_edit, th_do_undo, th_do_redo; // edits.c
 th_request_fn th_do_open, th_do_new, th_do_save, th_do_templates, th_do_template, th_do_compare,
-    th_do_upload; // requests.c
+    th_do_upload;           // requests.c
+th_request_fn th_do_import; // drawing.c
+// Puts a document (taken over; NULL: with an error) on show and tells all clients; members of the answer.
+json_t *th_request_opened(th_studio *studio, json_t *document, const char *name, th_error *error);
 
 enum { TH_REQUEST_IDS = 4096 }; // elements of a kind that requests can name
 json_t *th_request_refuse(th_error *error, const char *member, const char *text); // always NULL

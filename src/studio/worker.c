@@ -104,6 +104,18 @@ th_result th_replay_put(th_studio *s, const char *path, const char *name, th_err
     (void)s, (void)path, (void)name;
     return no_recordings(error);
 }
+json_t *th_do_import(th_studio *s, const json_t *asked, uint64_t from, th_error *error) {
+    (void)s, (void)asked, (void)from;
+    return th_request_refuse(error, "",
+                             "a page without a server reads no drawings; use `throng import`");
+}
+th_result th_intake_keep(th_intake *intake, const char *from, const char *name, th_error *error) {
+    (void)intake, (void)from, (void)name;
+    th_do_import(NULL, NULL, 0, error);
+    return TH_BAD_ARGUMENT;
+}
+void th_intake_finish(th_studio *s) { (void)s; }
+void th_intake_release(th_intake *intake) { (void)intake; }
 double th_replay_duration(const struct th_replay *replay) { return replay ? 1 : 0; }
 double th_replay_frame(const struct th_replay *replay) { return replay ? 1 : 0; }
 const th_scene_view *th_replay_scene(const struct th_replay *replay) {

@@ -976,6 +976,53 @@ test("a picture is an underlay whose scale two clicks set", () =>
         await studio.wait(() => window.studio.plans[0].underlay === null);
     }));
 
+// A room of 8 x 5 m in millimetres with an exit, its walls on a layer of no usual name.
+const DXF = ["0 SECTION 2 HEADER 9 $INSUNITS 70 4 0 ENDSEC 0 SECTION 2 ENTITIES"]
+    .concat(
+        [[0, 0, 8000, 0], [8000, 0, 8000, 2000], [8000, 3500, 8000, 5000], [8000, 5000, 0, 5000], [0, 5000, 0, 0]]
+            .map(([x0, y0, x1, y1]) => `0 LINE 8 PART_7 10 ${x0} 20 ${y0} 11 ${x1} 21 ${y1}`),
+        "0 LINE 8 EXIT 10 8000 20 2000 11 8000 21 3500 0 ENDSEC 0 EOF",
+    )
+    .join(" ")
+    .replaceAll(" ", "\n"); // prettier-ignore
+
+test("a drawing that is dropped is imported, and again with other parts for its layers", () =>
+    withRoom(async (studio) => {
+        const result = (opened) =>
+            studio.wait((is) => document.getElementById("drawing")?.dataset.opened === is, String(opened));
+        await studio.drop("hall.dxf", DXF);
+        await result(false);
+        assert.match(await studio.page.textContent("#drawing .fault"), /enclose no room|no layer is known/);
+        assert.equal(await studio.page.evaluate(() => window.studio.scenes[0].name), "room", "nothing has changed");
+        assert.equal(await studio.page.inputValue("#drawing-unit"), "mm");
+        await studio.page.selectOption('[data-layer="PART_7"]', "walls");
+        await studio.page.fill("#drawing-people", "12");
+        await studio.page.click("#drawing-again");
+        await result(true);
+        await studio.wait(() => window.studio.scenes[0].name === "hall");
+        assert.match(await studio.page.textContent("#drawing pre"), /PART_7 +5 +walls on ground/);
+        await studio.shot("drawing");
+        // In another unit the same room is smaller.
+        const box = await studio.page.evaluate(() => window.studio.scenes[0].levels[0].box);
+        assert.ok(Math.abs(box[2] - box[0] - 8) < 0.01, `${box}`);
+        await studio.page.selectOption("#drawing-unit", "cm");
+        await studio.page.click("#drawing-again");
+        await studio.wait(() => {
+            const [x0, , x1] = window.studio.scenes[0].levels[0].box;
+            return Math.abs(x1 - x0 - 80) < 0.1;
+        });
+        await studio.page.selectOption("#drawing-unit", "mm");
+        await studio.page.fill("#drawing-people", "12");
+        await studio.page.click("#drawing-again");
+        await studio.wait(() => window.studio.scenes[0].levels[0].box[2] < 9);
+        await studio.page.click("#drawing-done");
+        assert.equal((await studio.stepped(1)).worlds[0].inside, 12);
+        // What cannot be read is told and changes nothing.
+        await studio.drop("notes.dxf", "nothing of the kind");
+        await studio.wait(() => /DXF|notes/.test(document.querySelector(".toast.bad")?.textContent ?? ""));
+        assert.equal(await studio.page.evaluate(() => window.studio.scenes[0].name), "hall");
+    }));
+
 test("files that are dropped open: plans, a scene, recordings; and the way back", () =>
     withRoom(async (studio) => {
         const wide = (x) => studio.wait((w) => Math.abs(window.studio.scenes[0].levels[0].box[2] - w) < 1e-3, x);

@@ -100,7 +100,7 @@ export class App implements Listener, EditorHost {
     panes = this.plans.map((plan) => h("div", { className: "pane" }, plan.element));
     stage = h(
         "main",
-        { className: "stage", "data-drop": say("Drop a scene, a WKT or GeoJSON plan, or a picture of a floor plan") },
+        { className: "stage", "data-drop": say("Drop a scene, a drawing, a map, or a picture of a floor plan") },
         ...this.panes,
     );
     toasts = h("div", { className: "jam", "aria-live": "polite" });

@@ -118,7 +118,7 @@ export class Controls {
             button("New…", "Empty scene or a template (N)", () => this.app.files.showTemplates(), { id: "new" }),
             button(
                 "Open…",
-                "A scene, a WKT or GeoJSON plan, a picture of a floor plan or a recording (or drop it on the page)",
+                "A scene, a drawing (DXF, IFC), a map, a WKT or GeoJSON plan, a picture of a floor plan or a recording (or drop it on the page)",
                 () => this.app.files.file.click(),
                 { id: "open" },
             ),

@@ -2,6 +2,7 @@
 import type { App } from "./app";
 import type { Json } from "./decode";
 import { button, clear, h, words } from "./dom";
+import { Drawing, isDrawing } from "./drawing";
 import type { Reply } from "./link";
 import type { Underlay } from "./plan";
 import { drawThumbnail } from "./thumbnail";
@@ -12,17 +13,21 @@ export class Files {
     file = h("input", {
         type: "file",
         hidden: true,
-        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg,.sqlite,.h5,.hdf5,.txt,.gz",
+        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg,.sqlite,.h5,.hdf5,.txt,.gz,.dxf,.ifc,.osm,.pbf,.gpkg,.shp,.shx,.dbf,.prj,.kml,.gml,.fgb,.scenario,.csv",
+        multiple: true,
         id: "file",
         onchange: () => {
-            for (const file of this.file.files ?? []) void this.openFile(file);
+            void this.openFiles([...(this.file.files ?? [])]);
             this.file.value = "";
         },
     });
     start = h("dialog", { id: "templates" });
+    drawing: Drawing;
     private asked: Promise<Map<string, Json>> | null = null;
 
-    constructor(private app: App) {}
+    constructor(private app: App) {
+        this.drawing = new Drawing(app);
+    }
 
     dropFiles(): void {
         this.app.stage.addEventListener("dragover", (event) => {
@@ -33,11 +38,21 @@ export class Files {
         this.app.stage.addEventListener("drop", (event) => {
             event.preventDefault();
             this.app.stage.classList.remove("dropping");
-            for (const file of event.dataTransfer?.files ?? []) void this.openFile(file);
+            void this.openFiles([...(event.dataTransfer?.files ?? [])]);
         });
     }
 
-    async openFile(file: File): Promise<void> {
+    // A drawing takes the files beside it along.
+    async openFiles(files: File[]): Promise<void> {
+        for (const file of files) {
+            if (!isDrawing(file.name, await file.slice(0, 1 << 20).text())) continue;
+            await this.drawing.open(files, file, (one) => this.send(one, one.name, { keep: true }));
+            return;
+        }
+        for (const file of files) void this.openFile(file);
+    }
+
+    private async openFile(file: File): Promise<void> {
         if (file.type.startsWith("image/") || /\.(png|jpe?g|webp|svg)$/i.test(file.name)) {
             await this.openPicture(file);
             return;
@@ -48,7 +63,7 @@ export class Files {
             : file;
         if (!isScene(await content.slice(0, 400).text())) {
             if (!(await this.app.keeper.mayDiscard())) return;
-            await this.sendRecording(content, file.name);
+            await this.send(content, file.name, {}, `${file.name} opened`);
             return;
         }
         if (file.size > 7.5e6) {
@@ -63,15 +78,16 @@ export class Files {
     }
 
     // Sends in parts, each as large as a message may be.
-    private async sendRecording(content: Blob, name: string): Promise<void> {
+    private async send(content: Blob, name: string, how: Json, done = ""): Promise<boolean> {
         const part = 3 << 20;
         if (content.size > part) this.app.note(`Sending ${name}, ${(content.size / 1e6).toFixed(0)} MB`);
         for (let at = 0; at === 0 || at < content.size; at += part) {
             const last = at + part >= content.size;
             const data = await base64(content.slice(at, at + part));
-            const reply = await this.app.ask("upload", { name, at, data, last }, last ? `${name} opened` : "");
-            if (!reply.ok) return;
+            const reply = await this.app.ask("upload", { name, at, data, last, ...how }, last ? done : "");
+            if (!reply.ok) return false;
         }
+        return true;
     }
 
     async openPicture(file: File): Promise<void> {

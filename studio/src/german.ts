@@ -64,8 +64,8 @@ export const GERMAN: Record<string, string> = {
     "New…": "Neu…",
     "Empty scene or a template (N)": "Leere Szene oder Vorlage (N)",
     "Open…": "Öffnen…",
-    "A scene, a WKT or GeoJSON plan, a picture of a floor plan or a recording (or drop it on the page)":
-        "Eine Szene, ein Plan als WKT oder GeoJSON, ein Bild eines Grundrisses oder eine Aufzeichnung (oder auf die Seite ziehen)",
+    "A scene, a drawing (DXF, IFC), a map, a WKT or GeoJSON plan, a picture of a floor plan or a recording (or drop it on the page)":
+        "Eine Szene, eine Zeichnung (DXF, IFC), eine Karte, ein Plan als WKT oder GeoJSON, ein Bild eines Grundrisses oder eine Aufzeichnung (oder auf die Seite ziehen)",
     Save: "Speichern",
     "Download the scene as edited: throng run accepts it (Ctrl+S)":
         "Die bearbeitete Szene herunterladen: throng run nimmt sie an (Strg+S)",
@@ -502,6 +502,26 @@ export const GERMAN: Record<string, string> = {
     "the file cannot be read": "die Datei lässt sich nicht lesen",
     "this is a recording": "das ist eine Aufzeichnung",
     "open the scene with `throng studio`": "die Szene mit `throng studio` öffnen",
-    "Drop a scene, a WKT or GeoJSON plan, or a picture of a floor plan":
-        "Eine Szene, einen Plan als WKT oder GeoJSON oder das Bild eines Grundrisses hier ablegen",
+    "Drop a scene, a drawing, a map, or a picture of a floor plan":
+        "Eine Szene, eine Zeichnung, eine Karte oder das Bild eines Grundrisses hier ablegen",
+    "What became of the drawing": "Was aus der Zeichnung wurde",
+    "The drawing's unit": "Die Einheit der Zeichnung",
+    "Gaps up to this are closed [m]": "Lücken bis zu dieser Breite werden geschlossen [m]",
+    "Turned counter-clockwise [degrees]": "Gegen den Uhrzeigersinn gedreht [Grad]",
+    "People put on the ground": "Menschen, die auf den Boden gestellt werden",
+    "Reading {}": "{} wird gelesen",
+    "What the layer {} is": "Was der Layer {} ist",
+    "Level of the layer {}; of stairs both, LOWER@UPPER": "Ebene des Layers {}; von Treppen beide, UNTEN@OBEN",
+    Unit: "Einheit",
+    "Close gaps [m]": "Lücken schließen [m]",
+    "Turn [°]": "Drehen [°]",
+    Layer: "Layer",
+    "Taken as": "Genommen als",
+    "On level": "Auf Ebene",
+    Done: "Fertig",
+    "Import again": "Neu einlesen",
+    "Read the drawing with these parts": "Die Zeichnung mit diesen Rollen lesen",
+    "The drawing is on show as a scene.": "Die Zeichnung ist als Szene zu sehen.",
+    "What was found, closed, joined and left out": "Was gefunden, geschlossen, verbunden und ausgelassen wurde",
+    "Go on with the scene as it is (Esc)": "Mit der Szene weitermachen, wie sie ist (Esc)",
 };
