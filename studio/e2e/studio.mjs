@@ -1085,7 +1085,10 @@ test("people walk in 3D", async () => {
     await studio.page.click("#play");
     await studio.wait(() => !window.studio.state.playing);
     await studio.page.click("#key-frame");
-    await studio.ask("step", { n: 20 });
+    await studio.wait(() => window.studio.shown.path.length === 1);
+    await studio.stepped(20);
+    // A key frame of the same time would take the place of the first: the picture must have reached the new one.
+    await studio.wait(() => window.studio.space.shot()[0] > window.studio.shown.path[0][0] + 0.5);
     await studio.page.evaluate(() => window.studio.space.camera.position.set(10, -6, 9));
     await studio.page.keyboard.press("F7");
     await studio.wait(() => window.studio.shown.path.length === 2);

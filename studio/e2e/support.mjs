@@ -12,6 +12,9 @@ mkdirSync(output, { recursive: true });
 // [ms] How long anything is waited for. Only a hang takes so long; ctest says how long that is. No test waits for a
 // time instead of for what it wants to see: machines are slow and busy.
 export const WAIT = 1000 * Number(process.env.TH_WAIT_SECONDS ?? 450);
+// [ms] The program's messages reach the page in portions, up to so far apart: finds tests that count on an event having
+// come with a reply. TH_LAG=200 studio/run-tests page
+const LAG = Number(process.env.TH_LAG ?? 0);
 
 // A room of 20 x 10 m, a wall across with two doors, an exit on the far side: 60 people go from left to right.
 export const ROOM = {
@@ -186,6 +189,18 @@ function watchButtons() {
     addEventListener("keydown", noteKey, true);
 }
 
+// Messages in their order, in uneven portions at uneven times.
+function delayed(page, server) {
+    const waiting = [];
+    const pass = () => {
+        for (const message of waiting.splice(0, Math.ceil(Math.random() * waiting.length))) page.send(message);
+        if (waiting.length > 0) setTimeout(pass, LAG * Math.random());
+    };
+    server.onMessage((message) => {
+        if (waiting.push(message) === 1) setTimeout(pass, LAG * Math.random());
+    });
+}
+
 // A page whose complaints count as failures of the test that caused them.
 export class Studio {
     constructor(page) {
@@ -213,6 +228,7 @@ export class Studio {
         context.setDefaultTimeout(WAIT);
         const studio = new Studio(await context.newPage());
         await studio.page.addInitScript(watchButtons);
+        if (LAG) await studio.page.routeWebSocket(/./, (page) => delayed(page, page.connectToServer()));
         // A page just built, shown by a program that has another inside.
         if (process.env.TH_PAGE) {
             const body = readFileSync(process.env.TH_PAGE, "utf8");
