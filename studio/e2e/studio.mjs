@@ -1134,6 +1134,11 @@ test("clothes in 3D have the colours of the legend", async () => {
     const other = await launch(true);
     const studio = await Studio.open(other, `${server.address}#view=3d&colour=group`, { width: 900, height: 560 });
     await studio.wait(() => window.studio.space !== null && window.studio.space.triangles() > 1000);
+    // The colours are the program's values: until they come people are grey.
+    await studio.wait(() => {
+        const { scenes, crowd, shown } = window.studio;
+        return scenes[0].colours[crowd[0].colour]?.name === shown.colour;
+    });
     // The one group is the first category, 0072b2: green over blue is 114 / 178. Read as linear light it would be 0.83.
     const shares = await studio.page.evaluate(() => {
         const picture = window.studio.space.still(640, 360),
