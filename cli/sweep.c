@@ -4,7 +4,7 @@
 typedef struct sweep_options {
     long long seed, runs, jobs, threads; // 0: not given
     double step, max_time, until_ci;
-    const char *out;
+    const char *out, *sample;
     bool force, quiet, allow_links;
     th_text_list vary, overrides, plugins;
     th_launch launch;
@@ -15,6 +15,8 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
     const th_option options[] = {
         {"vary", TH_OPTION_LIST, &o.vary, "PATH=VALUES",
          "a list 100,200,400 or a range 0.8..1.6:5 (5 values); repeatable", 0, 0},
+        {"sample", TH_OPTION_TEXT, &o.sample, "HOW:N",
+         "N points, lhs:N or sobol:N, of distributions instead of every combination", 0, 0},
         {"runs", TH_OPTION_INTEGER, &o.runs, "N", "seeds of each combination (default 10)", 1, 1e6},
         {"until-ci", TH_OPTION_REAL, &o.until_ci, "X",
          "fewer, where the 95 % interval of the mean is narrower than X", 1e-6, 10},
@@ -45,6 +47,7 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
     def.sweep = true;
     def.vary = o.vary.items;
     def.vary_count = o.vary.count;
+    def.sample = o.sample;
     def.sets = o.overrides.items;
     def.set_count = o.overrides.count;
     def.allow_links = o.allow_links;
@@ -80,13 +83,25 @@ const th_command th_command_sweep = {
         "same\n"
         "command (or `throng resume DIR`) makes only what is missing. Many machines may share the "
         "runs\n"
-        "(--launch); the folder comes out the same.",
+        "(--launch); the folder comes out the same.\n"
+        "\n"
+        "With --sample the values of --vary are distributions: LOW..HIGH (uniform), "
+        "whole:LOW:HIGH,\n"
+        "triangular:LOW:MODE:HIGH, normal:MEAN:SD, lognormal:MEAN:SD (of the logarithm), the last "
+        "two\n"
+        "also with :LOW:HIGH where they are cut off, or a list, each value as likely. "
+        "report.html,\n"
+        "sensitivity.csv and .json then have the share of each in the variance of every figure.",
     .examples =
         "  throng sweep scenes/bottleneck.json --vary doors.main.width=0.8..1.6:5 --runs 20\n"
         "  throng sweep scenes/bottleneck.json --vary groups.0.count=100,150 \\\n"
         "      --vary groups.0.move=orca,social_force --out models\n"
         "  throng sweep scenes/bottleneck.json --vary doors.main.width=0.8..1.6:5 --launch slurm "
         "--out DIR\n"
+        "  throng sweep scenes/bottleneck.json --sample sobol:64 --vary doors.main.width=0.8..1.6 "
+        "\\\n"
+        "      --vary groups.0.count=whole:80:120 --vary groups.0.speed=normal:1.34:0.1:0.8:2 "
+        "--runs 5\n"
         "  throng resume models\n",
     .run = run_sweep,
 };

@@ -62,6 +62,12 @@ static void vary(const char *const *texts, int count, const char **overrides, in
         load_varied(&v, v.combinations - 1, overrides, set_count);
     }
     th_variation_release(&v);
+    th_variation drawn;
+    error = (th_error){0};
+    result = th_variation_draw(&drawn, texts, count, "sobol:20", 1, &error);
+    if (result != TH_OK && !error.message[0]) abort();
+    if (result == TH_OK) check_kept(&drawn);
+    th_variation_release(&drawn);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -63,7 +63,7 @@ static void assert_same(program *p) {
     assert_code(
         shell(
             p,
-            "for f in sweep.csv report.html sweep.json scene.json; do "
+            "for f in sweep.csv run_quantities.csv report.html sweep.json scene.json; do "
             "for d in one several; do sed 's/ --jobs 1//; /<dt>Written/d' $d/o/$f >$d.f; done; cmp "
             "one.f several.f || "
             "exit 1; done; (cd one/o; ls -R figures *.*) >a; (cd several/o; ls -R figures *.*) >b; "
@@ -97,6 +97,19 @@ static void an_array_leaves_the_folder_of_one_process(void **state) {
     assert_code(there(p, "\"$THRONG\" " SWEEP "--launch slurm"), 0);
     assert_holds(p->last.out, "all runs are there");
     assert_same(p);
+}
+
+static void points_of_a_sample_too(void **state) {
+    program *p = *state;
+    static const char command[] = "\"$THRONG\" sweep scene.json --quiet --sample lhs:8 --vary "
+                                  "groups.0.count=whole:5:9 --vary "
+                                  "doors.main.width=0.9..1.2 --runs 2 --max-time 4 --out o";
+    assert_code(shell(p, "cd one && %s", command), 0);
+    assert_code(shell(p, "cd several && PATH=$PWD/../bin:$PATH && %s --launch slurm", command), 0);
+    assert_holds(p->last.out, "16 runs, ");
+    assert_code(shell(p, "for f in sensitivity.csv sensitivity.json run_quantities.csv sweep.csv; "
+                         "do cmp one/o/$f several/o/$f || exit 1; done"),
+                0);
 }
 
 static void runs_of_one_scene_too(void **state) {
@@ -277,8 +290,9 @@ static void killed_and_resumed(void **state) {
     json_decref(status);
     free(said);
     program_signal(p, pid, SIGKILL);
-    assert_code(there(p, "cat o/cluster/work/00000/*.done >../before; unset THRONG_HOLD; "
-                         "\"$THRONG\" resume o --quiet"),
+    assert_code(there(p,
+                      "awk 'FNR == 1' o/cluster/work/00000/*.done >../before; unset THRONG_HOLD; "
+                      "\"$THRONG\" resume o --quiet"),
                 0);
     assert_code(
         shell(p,
@@ -378,6 +392,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(an_array_leaves_the_folder_of_one_process),
+        TEST(points_of_a_sample_too),
         TEST(runs_of_one_scene_too),
         TEST(processes_of_mpi),
         TEST(refusals),

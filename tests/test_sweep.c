@@ -252,6 +252,97 @@ static void test_another_sweep_is_refused(void **state) {
     assert_holds(p->last.error, "s/runs.csv:2:1");
 }
 
+#define SAMPLE                                                                             \
+    "sweep scene.json --quiet --sample sobol:16 --vary groups.0.count=whole:10:60 --vary " \
+    "doors.main.width=normal:1.2:0.1:0.9:1.5 --vary groups.0.move=orca,people --runs 2 "
+
+// The cell in the row that begins with these words.
+static double share_of(const char *csv, const char *begin) {
+    const char *at = strstr(csv, begin);
+    assert_non_null(at);
+    return strtod(at + strlen(begin), NULL);
+}
+
+// The number of people is the number of people, and most of the time that they need.
+static void test_sample_tells_what_matters(void **state) {
+    program *p = *state;
+    assert_code(throng(p, SAMPLE "--out s"), 0);
+    char *csv = program_file(p, "s/sensitivity.csv");
+    assert_near(share_of(csv, "group,people,people,,groups.0.count,"), 1, 0.01);
+    assert_near(share_of(csv, "group,people,people,,doors.main.width,"), 0, 0.01);
+    assert_near(share_of(csv, "group,people,people,,seed,"), 0, 1e-9);
+    assert_true(share_of(csv, "run,,egress time,s,groups.0.count,") > 0.4);
+    assert_true(share_of(csv, "run,,egress time,s,seed,") > 0);
+    free(csv);
+    char *json = program_file(p, "s/sensitivity.json");
+    assert_holds(json, "\"distribution\": \"normal:1.2:0.1:0.9:1.5\"");
+    assert_holds(json, "\"quantity\": \"mean wait\"");
+    free(json);
+    char *page = program_file(p, "s/report.html");
+    assert_holds(page, "What the figures depend on");
+    assert_holds(page, "figure-sweep_scatter");
+    free(page);
+    csv = program_file(p, "s/run_quantities.csv");
+    assert_int_equal(row_count(csv), 32);
+    free(csv);
+    // The quantities of a point are those of the run with its values.
+    assert_code(shell(p, "sed -n 2p s/runs.csv | cut -d, -f1-5"), 0);
+    int count = 0;
+    double width = 0;
+    char move[20] = "";
+    assert_int_equal(sscanf(p->last.out, "0,%d,%lf,%19[^,],1", &count, &width, move), 3);
+    assert_code(throng(p,
+                       "run scene.json --quiet --seed 1 --set groups.0.count=%d --set "
+                       "doors.main.width=%.7g --set groups.0.move=%s --out r",
+                       count, width, move),
+                0);
+    char *one = program_file(p, "r/quantities.csv"), *all = program_file(p, "s/run_quantities.csv");
+    double first = share_of(one, "exit,outside,first,s,1,");
+    assert_near(cell(all, 0, "exit outside: first [s]"), first, 1e-5);
+    free(one);
+    free(all);
+}
+
+// Points and shares are the same to the byte after a kill, and with another seed they are others.
+static void test_killed_sample(void **state) {
+    program *p = *state;
+    assert_code(throng(p, SAMPLE "--max-time 6 --jobs 2 --out whole"), 0);
+    throng_until(p, SAMPLE "--max-time 6 --jobs 2 --out cut", "run:5", SIGKILL);
+    assert_code(shell(p, "printf '5,1,0.2,3' >> cut/run_quantities.csv"), 0); // half a line
+    assert_code(throng(p, "resume cut --quiet --jobs 1"), 0);
+    assert_code(shell(p, "for f in sensitivity.csv sensitivity.json run_quantities.csv sweep.csv; "
+                         "do cmp whole/$f cut/$f || exit 1; done"),
+                0);
+    assert_code(throng(p, SAMPLE "--max-time 6 --out cut --seed 3"), 3);
+    assert_holds(p->last.error, "another sweep");
+}
+
+static void test_bad_samples(void **state) {
+    program *p = *state;
+    static const struct {
+        const char *options;
+        int code;
+        const char *hint;
+    } cases[] = {
+        {"--sample sobol --vary groups.0.count=whole:1:9", 1, "sobol:64"},
+        {"--sample mc:64 --vary groups.0.count=whole:1:9", 1, "lhs:N or sobol:N"},
+        {"--sample lhs:20000 --vary groups.0.count=whole:1:9", 1, "10000 points"},
+        {"--sample lhs:3 --vary groups.0.count=whole:1:9", 1, "at least 4"},
+        {"--sample lhs:16", 1, "--vary path=low..high"},
+        {"--sample lhs:16 --vary groups.0.count=9..1", 1, "path=whole:LOW:HIGH"},
+        {"--sample lhs:16 --vary groups.0.count=normal:9", 1, "path=whole:LOW:HIGH"},
+        {"--sample lhs:16 --vary groups.0.cuont=1..9", 2, "did you mean \"count\"?"},
+        // The smallest value is no width, though the first may be.
+        {"--sample lhs:16 --vary doors.main.width=normal:0.2:1", 2, "above 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const outcome *result = throng(p, "sweep scene.json --out wrong %s", cases[i].options);
+        assert_code(result, cases[i].code);
+        assert_holds(result->error, cases[i].hint);
+        assert_false(program_has(p, "wrong"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -265,6 +356,9 @@ int main(void) {
         TEST(test_changed_scene),
         TEST(test_negative_seed),
         TEST(test_another_sweep_is_refused),
+        TEST(test_sample_tells_what_matters),
+        TEST(test_killed_sample),
+        TEST(test_bad_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

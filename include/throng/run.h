@@ -88,7 +88,12 @@ typedef struct th_runs_def {
     bool sweep;
     const char *const *vary;
     int vary_count;
-    uint64_t seed; // of the first run, the next has seed + 1, ...; default: the scene's
+    // "lhs:64" or "sobol:64" draws points instead of making combinations, 2 to 10 000; what is varied are distributions then:
+    // "path=0.8..1.6", "path=normal:1.34:0.26", "path=whole:100:200", "path=orca,people" (docs/command-line.md). The report
+    // has the share of each in the variance of every figure. Default: combinations.
+    const char *sample;
+    uint64_t
+        seed; // of the first run, the next has seed + 1, ...; also of a sample; default: the scene's
     int runs; // seeds, up to 1e6, default: the scene's; of each combination of a sweep, default 10
     // Fewer runs, once the 95 % interval of the mean egress time is narrower, 0.02 for 2 % [-] (0, 10]
     double until_ci;

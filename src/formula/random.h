@@ -34,6 +34,7 @@ enum {
     // Whether an agent is drawn to a place of interest or stops there, and at which.
     TH_STREAM_INTEREST = 30,
     TH_STREAM_BROWSE = 31,        // how long an agent looks at a place of interest
+    TH_STREAM_SAMPLE = 32,        // points of a sweep's uncertain inputs
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };
 

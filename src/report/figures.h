@@ -7,6 +7,7 @@
 #include "draw/plan_drawing.h"
 #include "observe/ensemble.h"
 #include "observe/findings.h"
+#include "observe/sensitivity.h"
 #include "report/report.h"
 
 // The data of all figures, made once by th_figure_data_make.
@@ -181,7 +182,38 @@ typedef struct th_sweep_report {
     int path_count;
     const th_sweep_point *points;
     int point_count;
+    // A sample: how it was drawn ("sobol:64"), the distribution of each path, and whether it is a list of words.
+    const char *sample; // NULL: every combination
+    const char *const *distributions;
+    const bool *listed;
+    int runs; // of a point, at most
+    // All quantities of all runs: titles ("exit main: mean wait [s]"), and a function that writes one of them of all runs,
+    // values[point * runs + run], NaN: none.
+    char *const *titles;
+    int title_count;
+    void (*fill)(const void *context, int title, double *values);
+    const void *context;
+    const struct th_sweep_sensitivity
+        *sensitivity; // of a sample; made by th_sweep_sensitivity_make
 } th_sweep_report;
+
+// ---- a sample's sensitivity, sensitivity.c: the share of each varied value in the variance of every quantity
+
+typedef struct th_sweep_sensitivity {
+    double *x;             // [point][path]
+    th_sensitivity *found; // per title
+    double *main_means;    // of the points, of the title `main_title`
+    int main_title; // the egress time, or where no run emptied the first that changes; -1: nothing changes
+} th_sweep_sensitivity;
+
+// No error without a sample, and nothing is made.
+th_result th_sweep_sensitivity_make(const th_sweep_report *report, th_sweep_sensitivity *made,
+                                    th_error *error);
+void th_sweep_sensitivity_release(th_sweep_sensitivity *made);
+// sensitivity.csv and sensitivity.json
+th_result th_report_sensitivity(const th_sweep_report *report, th_error *error);
+// The section of the page below the figures.
+void th_page_sensitivity(th_text *page, const th_sweep_report *report);
 
 // The points with their values, egress times and flows, for sweep.json.
 json_t *th_report_sweep_json(const th_sweep_report *report);
@@ -199,6 +231,15 @@ typedef struct th_sweep_figure_data {
     th_figure_data base;
     const th_sweep_report *report;
 } th_sweep_figure_data;
+
+// The title and the line below it of a sweep's figures; returns the y below.
+double th_sweep_head(const th_canvas *canvas, const th_sweep_report *report, const char *title);
+bool th_figure_sensitivity_applies(const th_figure_data *data);
+double th_figure_sensitivity_draw(const th_canvas *canvas, const th_figure_data *data);
+void th_figure_sensitivity_caption(th_text *text, const th_figure_data *data);
+bool th_figure_scatter_applies(const th_figure_data *data);
+double th_figure_scatter_draw(const th_canvas *canvas, const th_figure_data *data);
+void th_figure_scatter_caption(th_text *text, const th_figure_data *data);
 
 extern const th_figure th_sweep_figures[];
 extern const int th_sweep_figure_count;

@@ -119,6 +119,9 @@ static const char *const own_files[] = {
     "trajectory.sqlite-journal",
     "sweep.json",
     "sweep.csv",
+    "run_quantities.csv",
+    "sensitivity.csv",
+    "sensitivity.json",
 };
 
 // Files of a sub-folder whose names begin and end as throng's do.

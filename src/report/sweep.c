@@ -20,13 +20,13 @@ static const th_sweep_report *report_of(const th_figure_data *data) {
     return ((const th_sweep_figure_data *)data)->report;
 }
 
-static double head(const th_canvas *canvas, const th_sweep_report *report, const char *title) {
+double th_sweep_head(const th_canvas *canvas, const th_sweep_report *report, const char *title) {
     double text = canvas->text, left = 0.8 * text;
     char line[300], clean[300], fitted[300];
     int runs = 0;
     for (int k = 0; k < report->point_count; ++k) runs += report->points[k].runs;
-    snprintf(line, sizeof line, "%.120s, %d combinations, %d runs", report->scene_name,
-             report->point_count, runs);
+    snprintf(line, sizeof line, "%.120s, %d %s, %d runs", report->scene_name, report->point_count,
+             report->sample ? "points" : "combinations", runs);
     th_clean_text(line, clean, sizeof clean);
     cairo_set_source_rgb(canvas->cairo, 0.1, 0.1, 0.1);
     th_canvas_text(canvas, left, 1.5 * text, 0, 1.2 * text, true, title);
@@ -66,7 +66,7 @@ static int series_count(const th_sweep_report *report) {
 static bool against_applies(const th_figure_data *data) {
     const th_sweep_report *report = report_of(data);
     double unused = 0;
-    if (report->path_count == 0 || report->point_count < 2) return false;
+    if (report->path_count == 0 || report->point_count < 2 || report->sample) return false;
     int series = series_count(report);
     if (series > SERIES_MAX || report->point_count <= series) return false;
     for (int k = 0; k < report->point_count; ++k)
@@ -179,7 +179,7 @@ static double draw_against(const th_canvas *canvas, const th_figure_data *data, 
     double low_x, high_x, high_y, text = canvas->text;
     char title[200];
     int stride = series_count(report);
-    double y = head(canvas, report, flow ? "Flow over all exits" : "Egress time");
+    double y = th_sweep_head(canvas, report, flow ? "Flow over all exits" : "Egress time");
     y = draw_legend(canvas, report, y, stride, flow);
     ranges(report, flow, &low_x, &high_x, &high_y);
     double margin = 0.04 * (high_x - low_x);
@@ -229,7 +229,7 @@ static bool distribution_applies(const th_figure_data *data) {
     const th_sweep_report *report = report_of(data);
     bool any = false;
     for (int k = 0; k < report->point_count; ++k) any = any || report->points[k].egress.count > 1;
-    return any && report->point_count <= ROWS_MAX;
+    return any && report->point_count <= ROWS_MAX && !report->sample;
 }
 
 // One row: a box from the 5th to the 95th percentile, the median in it, the runs as dots over it.
@@ -269,7 +269,7 @@ static double label_width(const th_canvas *canvas, const th_sweep_report *report
 static double draw_distribution(const th_canvas *canvas, const th_figure_data *data) {
     const th_sweep_report *report = report_of(data);
     double text = canvas->text, highest = 0, row = 1.9 * text;
-    double y = head(canvas, report, "Egress times of single runs");
+    double y = th_sweep_head(canvas, report, "Egress times of single runs");
     const th_legend_entry entries[] = {
         {"median", {th_colour_group(0), 2, 0, 1}, TH_LEGEND_LINE},
         {"5 to 95 % of the runs", {th_colour_group(0), 1, 0, 0.25}, TH_LEGEND_BAND},
@@ -318,6 +318,10 @@ const th_figure th_sweep_figures[] = {
     {"sweep_flow", "Flow against the varied value", flow_applies, NULL, draw_flow, caption_flow},
     {"sweep_distribution", "Distribution of the egress times", distribution_applies, NULL,
      draw_distribution, caption_distribution},
+    {"sweep_sensitivity", "What the figures depend on", th_figure_sensitivity_applies, NULL,
+     th_figure_sensitivity_draw, th_figure_sensitivity_caption},
+    {"sweep_scatter", "Every point of the sample", th_figure_scatter_applies, NULL,
+     th_figure_scatter_draw, th_figure_scatter_caption},
 };
 const int th_sweep_figure_count = sizeof th_sweep_figures / sizeof th_sweep_figures[0];
 
@@ -452,8 +456,8 @@ static void add_answer(th_text *page, const th_sweep_report *report) {
     } else {
         th_text_put(page, "<p class=\"headline\">No combination emptied in all its runs.</p>\n");
     }
-    th_text_add(page, "<p>%d combinations, %d runs in all.%s</p></section>\n", report->point_count,
-                runs,
+    th_text_add(page, "<p>%d %s, %d runs in all.%s</p></section>\n", report->point_count,
+                report->sample ? "points of a sample" : "combinations", runs,
                 stuck > 0 ? " Runs that did not empty have no egress time: the means of their "
                             "combinations are of the others and too low."
                           : "");
@@ -466,7 +470,8 @@ static void add_cell(th_text *page, double value) {
 }
 
 static void add_table(th_text *page, const th_sweep_report *report) {
-    th_text_put(page, "<h3>All combinations</h3><div class=\"wide\"><table><thead><tr>");
+    th_text_add(page, "<h3>All %s</h3><div class=\"wide\"><table><thead><tr>",
+                report->sample ? "points" : "combinations");
     for (int i = 0; i < report->path_count; ++i) {
         th_text_put(page, "<th>");
         th_text_escaped(page, report->paths[i]);
@@ -509,7 +514,9 @@ static void add_end(th_text *page, const th_sweep_report *report) {
     th_text_put(
         page, "</code>; <code>scene.json</code> beside this page is the scene all combinations "
               "start from. <code>runs.csv</code> has a row per run with its seed and the hash of "
-              "its final state, <code>sweep.csv</code> the table above. Egress time: when the last "
+              "its final state, <code>run_quantities.csv</code> all quantities of each run (exits, "
+              "doors, lines, areas, groups), <code>sweep.csv</code> the table above. Egress time: "
+              "when the last "
               "person left. Flow: people per second over all exits, from the first who left to the "
               "last. Percentiles by linear interpolation between order statistics, intervals by "
               "Student's t.</p></section>\n</body></html>\n");
@@ -548,6 +555,7 @@ th_result th_report_sweep_page(const th_sweep_report *report, th_error *error) {
         th_text_release(&page);
         return result;
     }
+    if (report->sample) th_page_sensitivity(&page, report);
     add_table(&page, report);
     th_text_put(&page, "</section>\n");
     add_end(&page, report);

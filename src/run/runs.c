@@ -221,6 +221,8 @@ static bool keeps_nothing(const th_runs_def *def) {
 
 static th_result check_together(const th_runs_def *def, th_error *error) {
     bool records = def->record && strcmp(def->record, "none") != 0;
+    if (def->sample && !def->sweep)
+        return th_fail(error, TH_BAD_ARGUMENT, "sample", "is for sweeps; set `sweep`, too");
     if (def->sweep && def->out && strcmp(def->out, "none") == 0)
         return th_fail(
             error, TH_BAD_ARGUMENT, "out",

@@ -4,6 +4,7 @@
 #include "observe/ensemble.h"
 #include "observe/findings.h"
 #include "observe/observer.h"
+#include "observe/sensitivity.h"
 #include "report/report.h"
 #include "throng/base.h"
 #include "throng/record.h"
@@ -139,15 +140,28 @@ th_result th_jobs_run(const th_jobs *jobs, th_error *error);
 // ---- results of the runs of a sweep as rows of runs.csv, rows.c
 
 typedef struct th_variation th_variation;
+
+// All quantities (observe/quantities.h) of one run, in the order of the store's titles; shorter rows lack the last ones.
+typedef struct th_row_figures {
+    double *values; // NULL: not known
+    int count;
+} th_row_figures;
+
 typedef struct th_row_store {
     const th_folder *folder;
     const th_variation *variation;
     uint64_t first_seed;
-    int runs;             // of each combination, at most
-    th_run_outcome *rows; // [combination][run]
-    bool *known;          // of each row: it is there
-    int file;             // open for appending, -1: not
-    int found;            // rows that were there already
+    int runs;                // of each combination, at most
+    th_run_outcome *rows;    // [combination][run]
+    bool *known;             // of each row: it is there
+    int file;                // open for appending, -1: not
+    int found;               // rows that were there already
+    th_row_figures *figures; // [combination][run]
+    char **titles;           // "exit main: mean wait [s]"
+    int title_count;
+    int figures_file; // run_quantities.csv, open for appending when figures_open
+    bool figures_open;
+    char *header; // the last one in it
 } th_row_store;
 
 // Reads what is there (half a line at the end, left by a kill, is cut off) and opens for appending.
@@ -158,43 +172,54 @@ void th_rows_close(th_row_store *store);
 bool th_rows_has(const th_row_store *store, int combination, int run);
 const th_run_outcome *th_rows_get(const th_row_store *store, int combination, int run);
 // Appends and syncs. The row in memory becomes what a reader of the file would see, so that a resumed sweep computes
-// from the same numbers as an uninterrupted one.
+// from the same numbers as an uninterrupted one. The quantities (of this run alone) are on the disk before it.
 th_result th_rows_add(th_row_store *store, int combination, int run, const th_run_outcome *row,
-                      th_error *error);
-// A row as a line, to be freed; NULL: no memory. And from its line, which more may follow; false: it is not that row.
-char *th_rows_line(const th_row_store *store, int combination, const th_run_outcome *row);
+                      const th_quantities *quantities, th_error *error);
+// A row as a line, and its quantities (NULL: none) as two, to be freed; NULL: no memory. And from its lines, which more may
+// follow; false: it is not that row.
+char *th_rows_line(const th_row_store *store, int combination, const th_run_outcome *row,
+                   const th_quantities *quantities);
 bool th_rows_take(th_row_store *store, int combination, int run, const char *line);
-// The file anew: in order, and of each combination only the first used[combination] runs.
+// The quantity with this title of a run; NaN: none.
+double th_rows_figure(const th_row_store *store, int combination, int run, int title);
+// The files anew: in order, and of each combination only the first used[combination] runs.
 th_result th_rows_sort(const th_row_store *store, const int *used, th_error *error);
 
 // ---- paths of the scene that a sweep varies, each with a list of values, and all their combinations, sweep.c
 
 enum {
-    TH_VARY_PATHS = 8,
-    TH_VARY_VALUES = 1000,        // of one path
-    TH_VARY_COMBINATIONS = 100000 // reason: a slip in a range should not ask for a year's work
+    TH_VARY_PATHS = TH_INPUTS,
+    TH_VARY_VALUES = 1000,         // of one path
+    TH_VARY_COMBINATIONS = 100000, // reason: a slip in a range should not ask for a year's work
+    TH_SAMPLE_POINTS = 10000
 };
 
 typedef struct th_vary {
     char *path;
     char **values; // JSON, as it stands behind the '=' of an override
     int count;
+    char *distribution; // of a sample, as it was given: "normal:1.34:0.26"; NULL: no sample
+    bool listed;        // it is a list: values are words, not numbers
 } th_vary;
 
 struct th_variation {
     th_vary items[TH_VARY_PATHS];
     int count;
     int combinations; // 1 when nothing is varied
+    bool sampled;     // combination k has value k of every path
 };
 
 // "path=1,2,4", "path=0.8..1.6:5" (evenly spaced, both ends included), "path=orca,social_force". TH_BAD_ARGUMENT
 // with the path "vary". Release in any case.
 th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
                             th_error *error);
+// The same with distributions and `sample`, "lhs:64" or "sobol:64" (the path of its errors is "sample").
+th_result th_variation_draw(th_variation *variation, const char *const *texts, int count,
+                            const char *sample, uint64_t seed, th_error *error);
 void th_variation_release(th_variation *variation);
 const char *th_variation_value(const th_variation *variation, int k, int item);
 
-// [{"path": ..., "values": [...]}, ...] and back; false when it is nothing of the kind.
+// [{"path": ..., "values": [...]}, ...], of a sample with the "distribution", and back; false when it is nothing of the kind.
 json_t *th_variation_json(const th_variation *variation);
 bool th_variation_of_json(th_variation *variation, const json_t *json);
 

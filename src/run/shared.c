@@ -128,7 +128,9 @@ static th_result keep_run(sharing *s, int run, th_simulation *simulation, th_err
     size_t length = 0;
     if (result == TH_OK) {
         const th_run_outcome row = th_outcome_of(&alone.runs[0], flow);
-        line = th_rows_line(&s->store, run / s->runs->info.runs, &row);
+        // A whole image has the quantities.
+        line = th_rows_line(&s->store, run / s->runs->info.runs, &row,
+                            s->runs->info.sweep ? &alone.quantities : NULL);
         length = line ? strlen(line) : 0;
         all = line ? malloc(length + simulation->image_size + 1) : NULL;
         if (!all) result = th_fail(error, TH_NO_MEMORY, "", "no memory for the result of a run");

@@ -21,7 +21,8 @@
 static bool add_value(th_vary *item, const char *text, size_t length) {
     while (length > 0 && *text == ' ') ++text, --length;
     while (length > 0 && text[length - 1] == ' ') --length;
-    if (item->count == TH_VARY_VALUES || length == 0) return false;
+    int most = item->distribution ? TH_SAMPLE_POINTS : TH_VARY_VALUES;
+    if (item->count == most || length == 0) return false;
     if (!TH_RESERVE_ONE(item->values, item->count)) return false;
     item->values[item->count] = strndup(text, length);
     return item->values[item->count] != NULL && ++item->count > 0;
@@ -73,6 +74,12 @@ static bool add_list(th_vary *item, const char *text) {
 
 static bool count_combinations(th_variation *variation) {
     long long product = 1;
+    if (variation->sampled) {
+        variation->combinations = variation->items[0].count;
+        for (int i = 1; i < variation->count; ++i)
+            if (variation->items[i].count != variation->combinations) return false;
+        return variation->combinations > 0;
+    }
     for (int i = 0; i < variation->count; ++i) {
         product *= variation->items[i].count;
         if (product > TH_VARY_COMBINATIONS) return false;
@@ -88,18 +95,25 @@ static bool is_text(const char *text) {
     return kept != NULL;
 }
 
-static bool read_one(th_vary *item, const char *text) {
+// The path before the '='; returns what is behind it, or NULL.
+static const char *read_path(th_vary *item, const char *text) {
     const char *equals = strchr(text, '=');
-    bool bad_range = false;
     item->path = equals ? strndup(text, (size_t)(equals - text)) : NULL;
-    bool good = equals && equals != text && item->path;
-    if (good && !add_range(item, equals + 1, &bad_range))
-        good = !bad_range && add_list(item, equals + 1);
+    return equals && equals != text && item->path ? equals + 1 : NULL;
+}
+
+static bool read_one(th_vary *item, const char *text) {
+    bool bad_range = false;
+    const char *values = read_path(item, text);
+    bool good = values != NULL;
+    if (good && !add_range(item, values, &bad_range)) good = !bad_range && add_list(item, values);
     return good;
 }
 
-th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
-                            th_error *error) {
+typedef bool read_vary(th_vary *item, const char *text);
+
+static th_result read_items(th_variation *variation, const char *const *texts, int count,
+                            read_vary *read, const char *how, th_error *error) {
     *variation = (th_variation){0};
     if (count > TH_VARY_PATHS)
         return th_fail(error, TH_BAD_ARGUMENT, "vary", "is given %d times; at most %d", count,
@@ -109,19 +123,103 @@ th_result th_variation_read(th_variation *variation, const char *const *texts, i
         if (!is_text(texts[i]))
             return th_fail(error, TH_BAD_ARGUMENT, "vary",
                            "text %d is not UTF-8; write it in UTF-8", i + 1);
-        if (!read_one(&variation->items[i], texts[i]))
-            return th_fail(error, TH_BAD_ARGUMENT, "vary",
-                           "%s: give path=value,value,... or path=low..high:number, like "
-                           "doors.main.width=0.8..1.6:5; at most %d values",
-                           texts[i], TH_VARY_VALUES);
+        if (!read(&variation->items[i], texts[i]))
+            return th_fail(error, TH_BAD_ARGUMENT, "vary", "%s: give %s", texts[i], how);
         for (int k = 0; k < i; ++k)
             if (strcmp(variation->items[k].path, variation->items[i].path) == 0)
                 return th_fail(error, TH_BAD_ARGUMENT, "vary", "%s is given twice",
                                variation->items[i].path);
     }
-    if (count_combinations(variation)) return TH_OK;
+    return TH_OK;
+}
+
+th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
+                            th_error *error) {
+    th_result result = read_items(variation, texts, count, read_one,
+                                  "path=value,value,... or path=low..high:number, like "
+                                  "doors.main.width=0.8..1.6:5; at most 1000 values",
+                                  error);
+    if (result != TH_OK || count_combinations(variation)) return result;
     return th_fail(error, TH_BAD_ARGUMENT, "vary", "makes more than %d combinations; fewer values",
                    TH_VARY_COMBINATIONS);
+}
+
+// ---- samples: distributions instead of lists, and points drawn from all of them
+
+static bool read_distribution(th_vary *item, const char *text) {
+    th_input input;
+    bool bad = false;
+    const char *given = read_path(item, text);
+    item->distribution = given ? strdup(given) : NULL;
+    if (!item->distribution) return false;
+    item->listed = !th_input_read(&input, given, &bad);
+    return !item->listed || (!bad && add_list(item, given));
+}
+
+// "sobol:64"
+static th_result read_sample(const char *text, th_sampling *method, int *count, th_error *error) {
+    static const char *const names[] = {"", "lhs:", "sobol:"};
+    for (int m = TH_SAMPLING_LHS; m <= TH_SAMPLING_SOBOL; ++m) {
+        size_t length = strlen(names[m]);
+        if (strncmp(text, names[m], length) != 0) continue;
+        char *end = NULL;
+        long number = strtol(text + length, &end, 10);
+        if (end == text + length || *end || number < 2 || number > TH_SAMPLE_POINTS) break;
+        *method = (th_sampling)m;
+        *count = (int)number;
+        return TH_OK;
+    }
+    return th_fail(error, TH_BAD_ARGUMENT, "sample",
+                   "%s: give lhs:N or sobol:N with 2 to %d points, like sobol:64", text,
+                   TH_SAMPLE_POINTS);
+}
+
+static bool draw_values(th_vary *item, const double *points, int stride, int count) {
+    th_vary drawn = {.distribution = item->distribution};
+    th_input input;
+    bool bad, good = true;
+    if (!item->listed) good = th_input_read(&input, item->distribution, &bad);
+    for (int k = 0; k < count && good; ++k) {
+        char text[40];
+        double u = points[k * stride];
+        // Seven digits, and no trailing zeros: no scene needs more.
+        if (!item->listed) snprintf(text, sizeof text, "%.7g", th_input_value(&input, u));
+        const char *value = item->listed ? item->values[(int)(u * item->count)] : text;
+        good = add_value(&drawn, value, strlen(value));
+    }
+    for (int k = 0; k < item->count; ++k) free(item->values[k]);
+    free(item->values);
+    item->values = drawn.values;
+    item->count = drawn.count;
+    return good;
+}
+
+th_result th_variation_draw(th_variation *variation, const char *const *texts, int count,
+                            const char *sample, uint64_t seed, th_error *error) {
+    th_sampling method = TH_SAMPLING_NONE;
+    int number = 0;
+    th_result result =
+        read_items(variation, texts, count, read_distribution,
+                   "path=low..high, path=whole:LOW:HIGH, path=normal:MEAN:SD, "
+                   "path=lognormal:MEAN:SD, path=triangular:LOW:MODE:HIGH or path=value,value,...",
+                   error);
+    if (result == TH_OK) result = read_sample(sample, &method, &number, error);
+    if (result != TH_OK) return result;
+    if (count == 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "sample",
+                       "draws values of --vary, and there is none; give --vary path=low..high");
+    if (number < 2 * (count + 1))
+        return th_fail(error, TH_BAD_ARGUMENT, "sample",
+                       "%s: too few points to tell %d values apart; give at least %d", sample,
+                       count, 2 * (count + 1));
+    double *points = malloc((size_t)number * (size_t)count * sizeof *points);
+    bool good = points && th_sampling_fill(method, seed, number, count, points);
+    for (int i = 0; i < count && good; ++i)
+        good = draw_values(&variation->items[i], points + i, count, number);
+    free(points);
+    variation->sampled = true;
+    if (good && count_combinations(variation)) return TH_OK;
+    return th_fail(error, TH_NO_MEMORY, "sample", "no memory for %d points", number);
 }
 
 void th_variation_release(th_variation *variation) {
@@ -130,12 +228,14 @@ void th_variation_release(th_variation *variation) {
         for (int k = 0; k < item->count; ++k) free(item->values[k]);
         free(item->values);
         free(item->path);
+        free(item->distribution);
     }
     *variation = (th_variation){0};
 }
 
 // The number of the value that combination `k` has for path `item`; the last path changes fastest.
 static int choice_of(const th_variation *variation, int k, int item) {
+    if (variation->sampled) return k;
     for (int i = variation->count - 1; i > item; --i) k /= variation->items[i].count;
     return k % variation->items[item].count;
 }
@@ -151,7 +251,12 @@ json_t *th_variation_json(const th_variation *variation) {
         json_t *values = json_array();
         for (int k = 0; k < item->count; ++k)
             json_array_append_new(values, json_string(item->values[k]));
-        json_array_append_new(list, json_pack("{s:s,s:o}", "path", item->path, "values", values));
+        json_t *object = json_pack("{s:s,s:o}", "path", item->path, "values", values);
+        if (item->distribution) {
+            json_object_set_new(object, "distribution", json_string(item->distribution));
+            json_object_set_new(object, "listed", json_boolean(item->listed));
+        }
+        json_array_append_new(list, object);
     }
     return list;
 }
@@ -164,8 +269,13 @@ bool th_variation_of_json(th_variation *variation, const json_t *json) {
         const json_t *values = json_object_get(object, "values");
         const char *path = json_string_value(json_object_get(object, "path"));
         th_vary *item = &variation->items[variation->count++];
+        const char *distribution = json_string_value(json_object_get(object, "distribution"));
         item->path = path ? strdup(path) : NULL;
-        if (!item->path) return false;
+        item->distribution = distribution ? strdup(distribution) : NULL;
+        item->listed = json_is_true(json_object_get(object, "listed"));
+        variation->sampled = distribution != NULL;
+        // A sample is all of distributions.
+        if (!item->path || !distribution != !variation->items[0].distribution) return false;
         for (size_t k = 0; k < json_array_size(values); ++k) {
             const char *text = json_string_value(json_array_get(values, k));
             if (!text || !add_value(item, text, strlen(text))) return false;
@@ -210,6 +320,29 @@ static json_t *definition_of(const th_runs *runs, uint64_t digest) {
                      runs->info.until_ci);
 }
 
+// The points at which a value is smallest or largest make scenes, too: a distribution that leaves the range of a value is
+// told before the first run.
+static th_result check_extremes(const char *file, const th_texts *sets,
+                                const th_variation *variation, bool allow_links, th_error *error) {
+    th_result result = TH_OK;
+    for (int i = 0; i < variation->count && result == TH_OK; ++i) {
+        const th_vary *item = &variation->items[i];
+        if (item->listed) continue;
+        int ends[2] = {0, 0};
+        for (int k = 1; k < item->count; ++k) {
+            double value = strtod(item->values[k], NULL);
+            if (value < strtod(item->values[ends[0]], NULL)) ends[0] = k;
+            if (value > strtod(item->values[ends[1]], NULL)) ends[1] = k;
+        }
+        for (int e = 0; e < 2 && result == TH_OK; ++e) {
+            th_scene *scene = NULL;
+            result = load(file, sets, variation, ends[e], allow_links, &scene, error);
+            th_scene_destroy(scene);
+        }
+    }
+    return result;
+}
+
 // sweep.json, and the scene as the folder will have it.
 static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene_view *scene,
                           th_error *error) {
@@ -223,6 +356,9 @@ static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene_
                               def->command_line ? def->command_line : "", "state", "running",
                               "first_seed", (json_int_t)runs->first_seed, "definition",
                               definition_of(runs, th_scene_digest(runs->tree, def->scene)));
+    if (about && def->sample)
+        json_object_set_new(json_object_get(about, "definition"), "sample",
+                            json_string(def->sample));
     if (about && def->plugin_count > 0) json_object_set_new(about, "plugins", th_runs_plugins(def));
     return th_run_folder_begin(&runs->keep, about, error);
 }
@@ -239,11 +375,17 @@ th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error
     th_scene *scene = NULL;
     const th_texts sets = {def->sets, def->set_count};
     runs->info.runs = def->runs > 0 ? def->runs : RUNS_DEFAULT;
-    th_result result = th_variation_read(&runs->variation, def->vary, def->vary_count, error);
+    uint64_t seed = def->seed > 0 ? def->seed : 1;
+    th_result result = def->sample
+                           ? th_variation_draw(&runs->variation, def->vary, def->vary_count,
+                                               def->sample, seed, error)
+                           : th_variation_read(&runs->variation, def->vary, def->vary_count, error);
     if (result == TH_OK) result = check_size(runs, error);
     // The first values must make a scene: a wrong path is reported at once, before a folder is made.
     if (result == TH_OK)
         result = load(def->scene, &sets, &runs->variation, 0, def->allow_links, &scene, error);
+    if (result == TH_OK && runs->variation.sampled)
+        result = check_extremes(def->scene, &sets, &runs->variation, def->allow_links, error);
     if (result == TH_OK) result = describe(runs, def, th_scene_view_of(scene), error);
     th_scene_destroy(scene);
     return result;
@@ -380,7 +522,8 @@ static th_result keep_run(void *context, int index, const th_simulation *run, th
     th_result result = th_ensemble_add(&alone, seen, error);
     if (result == TH_OK) {
         const th_run_outcome row = th_outcome_of(&alone.runs[0], flow);
-        result = th_rows_add(&s->store, s->runs->points_done, s->missing[index], &row, error);
+        result = th_rows_add(&s->store, s->runs->points_done, s->missing[index], &row,
+                             &alone.quantities, error);
     }
     th_ensemble_release(&alone);
     return result;
@@ -513,10 +656,41 @@ static th_result write_report(th_runs *runs, const th_sweep_report *report, bool
     json_object_set_new(about, "state", json_string(whole ? "finished" : "running"));
     th_result result = TH_OK;
     if (result == TH_OK) result = th_report_sweep_table(report, error);
+    if (result == TH_OK && report->sample) result = th_report_sensitivity(report, error);
     if (result == TH_OK) result = th_report_sweep_page(report, error);
     if (result == TH_OK)
         result = th_folder_write_json(&runs->keep.folder, "sweep.json", about, error);
     return result;
+}
+
+// What the report asks for all quantities.
+typedef struct figure_source {
+    const th_runs *runs;
+    const th_row_store *store;
+} figure_source;
+
+static void fill_figure(const void *context, int title, double *values) {
+    const figure_source *from = context;
+    const th_runs *runs = from->runs;
+    for (int k = 0; k < runs->info.point_count; ++k)
+        for (int run = 0; run < runs->info.runs; ++run)
+            values[k * runs->info.runs + run] = run < runs->points[k].count
+                                                    ? th_rows_figure(from->store, k, run, title)
+                                                    : (double)NAN;
+}
+
+static void describe_sample(const th_runs *runs, const char *distributions[TH_VARY_PATHS],
+                            bool listed[TH_VARY_PATHS], th_sweep_report *def) {
+    const json_t *definition = json_object_get(runs->keep.about, "definition");
+    for (int i = 0; i < runs->variation.count; ++i) {
+        distributions[i] = runs->variation.items[i].distribution;
+        listed[i] = runs->variation.items[i].listed;
+    }
+    if (!runs->variation.sampled) return;
+    const char *sample = json_string_value(json_object_get(definition, "sample"));
+    def->sample = sample ? sample : "";
+    def->distributions = distributions;
+    def->listed = listed;
 }
 
 th_result th_sweep_conclude(th_runs *runs, const th_row_store *store, const int *used, bool whole,
@@ -524,19 +698,32 @@ th_result th_sweep_conclude(th_runs *runs, const th_row_store *store, const int 
     int count = runs->info.point_count, filled = 0;
     th_sweep_point *points = calloc((size_t)count, sizeof *points);
     while (points && filled < count && fill_point(runs, filled, &points[filled])) ++filled;
-    const th_sweep_report def = {.folder = runs->info.folder,
-                                 .scene_name = runs->info.scene_name,
-                                 .scene_file = runs->info.scene_file,
-                                 .command_line = th_run_folder_text(&runs->keep, "command_line"),
-                                 .paths = runs->info.paths,
-                                 .path_count = runs->info.path_count,
-                                 .points = points,
-                                 .point_count = count};
+    const figure_source source = {runs, store};
+    const char *distributions[TH_VARY_PATHS];
+    bool listed[TH_VARY_PATHS];
+    th_sweep_sensitivity sensitivity = {0};
+    th_sweep_report def = {.folder = runs->info.folder,
+                           .scene_name = runs->info.scene_name,
+                           .scene_file = runs->info.scene_file,
+                           .command_line = th_run_folder_text(&runs->keep, "command_line"),
+                           .paths = runs->info.paths,
+                           .path_count = runs->info.path_count,
+                           .points = points,
+                           .point_count = count,
+                           .runs = runs->info.runs,
+                           .titles = store->titles,
+                           .title_count = store->title_count,
+                           .fill = fill_figure,
+                           .context = &source,
+                           .sensitivity = &sensitivity};
+    describe_sample(runs, distributions, listed, &def);
     th_result result = th_rows_sort(store, used, error);
+    if (result == TH_OK) result = th_sweep_sensitivity_make(&def, &sensitivity, error);
     if (result == TH_OK)
         result = filled == count
                      ? write_report(runs, &def, whole, error)
                      : th_fail(error, TH_NO_MEMORY, "", "no memory for the report of the sweep");
+    th_sweep_sensitivity_release(&sensitivity);
     for (int i = 0; i < filled; ++i) free((void *)(uintptr_t)points[i].egress_times);
     free(points);
     return result;
