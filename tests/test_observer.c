@@ -512,6 +512,54 @@ static uint32_t next_random(uint32_t *state) {
 
 // Bytes from a damaged file: an error or a sound observer, never a crash. With the check sum set right
 // again, so that the walk itself is tried.
+// Nine thousand people in two halls; stairs, a gate, a wall that many stand at.
+static const char large_halls[] = TH_JSON(
+    {"levels":[{"id":"ground", "walkable":{"rect":[0,0,52,90]},
+        "walls":[[[50,0],[50,44]],[[50,46],[50,90]]]},
+        {"id":"upper", "z":3, "walkable":{"rect":[53,0,98,90]}}],
+    "doors":[{"id":"gate", "level":"ground", "line":[[50,46],[50,44]]}],
+    "stairs":[{"id":"stairs", "level":"ground", "to":"upper",
+        "area":{"rect":[52,20,53,70]}, "top":[[53,20],[53,70]]}],
+    "exits":[{"id":"east", "level":"upper", "line":[[98,5],[98,85]]}],
+    "groups":[{"id":"a", "count":6000, "level":"ground", "area":{"rect":[1,1,49,88]}, "to":"east"},
+        {"id":"b", "count":3000, "level":"upper", "area":{"rect":[54,1,97,88]}, "to":"east"}],
+    "run":{"step":0.1, "seed":5}});
+
+static void a_sample_is_the_same_by_any_number_of_threads(void **state) {
+    (void)state;
+    enum { OBSERVERS = 3 };
+    const int threads[OBSERVERS] = {1, 2, 5};
+    th_scene *scene = scene_of(large_halls);
+    th_world *world = world_of(scene, 1, 0);
+    th_observer *observers[OBSERVERS];
+    void *bytes[OBSERVERS];
+    size_t size[OBSERVERS];
+    for (int k = 0; k < OBSERVERS; ++k) {
+        th_observer_def def = th_observer_def_default();
+        def.threads = threads[k];
+        assert_int_equal(th_observer_create(world, &def, &observers[k], NULL), TH_OK);
+        see(observers[k], world);
+    }
+    for (int step = 0; step < 70; ++step) {
+        th_world_step(world, 1);
+        for (int k = 0; k < OBSERVERS; ++k) see(observers[k], world);
+    }
+    for (int k = 0; k < OBSERVERS; ++k) {
+        bytes[k] = kept_bytes(observers[k], &size[k]);
+        assert_int_equal(size[0], size[k]);
+        assert_memory_equal(bytes[0], bytes[k], size[0]);
+    }
+    const th_observation *o = finish(observers[2], world);
+    assert_true(counter_of(o, "gate")->pass_count > 0);
+    assert_true(counter_of(o, "stairs")->pass_count > 0);
+    for (int k = 0; k < OBSERVERS; ++k) {
+        free(bytes[k]);
+        th_observer_destroy(observers[k]);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 static void damaged_bytes(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
@@ -559,12 +607,19 @@ static void damaged_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_by_hand),    cmocka_unit_test(sample_times),
-        cmocka_unit_test(bad_definitions),   cmocka_unit_test(density_of_a_lattice),
-        cmocka_unit_test(density_at_walls),  cmocka_unit_test(thin_wall_does_not_blur),
-        cmocka_unit_test(people_in_maps),    cmocka_unit_test(one_persons_times),
-        cmocka_unit_test(times_add_up),      cmocka_unit_test(burst_of_leavers),
-        cmocka_unit_test(kept_and_taken_up), cmocka_unit_test(damaged_bytes),
+        cmocka_unit_test(counts_by_hand),
+        cmocka_unit_test(sample_times),
+        cmocka_unit_test(bad_definitions),
+        cmocka_unit_test(density_of_a_lattice),
+        cmocka_unit_test(density_at_walls),
+        cmocka_unit_test(thin_wall_does_not_blur),
+        cmocka_unit_test(people_in_maps),
+        cmocka_unit_test(one_persons_times),
+        cmocka_unit_test(times_add_up),
+        cmocka_unit_test(burst_of_leavers),
+        cmocka_unit_test(kept_and_taken_up),
+        cmocka_unit_test(damaged_bytes),
+        cmocka_unit_test(a_sample_is_the_same_by_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

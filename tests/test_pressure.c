@@ -297,15 +297,15 @@ static void pressure_of_other_grids(void **state) {
     assert_null(map.pressure_max);
     for (int k = 0; k < 80 * 80; ++k) values[k] = (float)random_share(&random);
     th_grid same = {map.nx, map.ny, map.min_x, map.min_y, map.cell, values};
-    assert_true(th_map_take_pressure(&map, &same));
+    assert_true(th_map_take_pressure(&map, &same, 1));
     for (int c = 0; c < map.nx * map.ny; ++c)
         assert_near((double)map.pressure_max[c], (double)values[c], 0.0);
-    assert_true(th_map_take_pressure(&map, &same));
+    assert_true(th_map_take_pressure(&map, &same, 1));
     for (int c = 0; c < map.nx * map.ny; ++c)
         assert_near(map.pressure_sum[c], 2.0 * (double)values[c], 1e-6);
     assert_true(th_map_make_pressure(&map)); // anew
     th_grid fine = {80, 80, map.min_x - 0.1f, map.min_y - 0.1f, 0.13f, values};
-    assert_true(th_map_take_pressure(&map, &fine));
+    assert_true(th_map_take_pressure(&map, &fine, 1));
     double expected[20 * 20] = {0};
     for (int k = 0; k < 80 * 80; ++k) {
         int i = (int)floor((-0.1 + 0.13 * (k % 80 + 0.5)) / 0.5),
@@ -316,7 +316,7 @@ static void pressure_of_other_grids(void **state) {
     for (int c = 0; c < 20 * 20; ++c) assert_near((double)map.pressure_max[c], expected[c], 0.0);
     assert_true(th_map_make_pressure(&map));
     th_grid coarse = {3, 2, map.min_x + 1.0f, map.min_y + 1.2f, 2.0f, values};
-    assert_true(th_map_take_pressure(&map, &coarse));
+    assert_true(th_map_take_pressure(&map, &coarse, 1));
     for (int c = 0; c < 20 * 20; ++c) {
         double x = (c % 20 + 0.5) * 0.5 - 1.0, y = (c / 20 + 0.5) * 0.5 - 1.2;
         bool on = x > 0.0 && x < 6.0 && y > 0.0 && y < 4.0;

@@ -28,10 +28,21 @@ static void add_part(float *sums, const float amount[TH_SUMS], float part) {
     for (int s = 0; s < TH_SUMS; ++s) sums[s] += amount[s] * part;
 }
 
+// Cells that may be added to, of the arrays with a border: from .. to - 1.
+typedef struct cell_part {
+    size_t from, to;
+} cell_part;
+
+static void add_within(th_kernel_work *work, cell_part within, size_t cell,
+                       const float amount[TH_SUMS], float part) {
+    if (cell >= within.from && cell < within.to)
+        add_part(&work->shared[cell * TH_SUMS], amount, part);
+}
+
 // Shares `amount` at (fx, fy) from the middle of cell b, in cells, among the four nearest cells. The share of a
 // neighbour behind a wall stays here.
-static void share(const th_kernel *kernel, th_kernel_work *work, int stride, size_t b, float fx,
-                  float fy, const float amount[TH_SUMS]) {
+static void share(const th_kernel *kernel, th_kernel_work *work, int stride, cell_part within,
+                  size_t b, float fx, float fy, const float amount[TH_SUMS]) {
     int sx = fx < 0.0f ? -1 : 1, sy = fy < 0.0f ? -1 : 1;
     float wx = fabsf(fx), wy = fabsf(fy);
     const int k[3] = {sx < 0 ? 3 : 4, sy < 0 ? 1 : 6, sy < 0 ? 1 + sx : 6 + sx};
@@ -41,11 +52,11 @@ static void share(const th_kernel *kernel, th_kernel_work *work, int stride, siz
     for (int n = 0; n < 3; ++n) {
         ptrdiff_t to = (ptrdiff_t)b + neighbour_y[k[n]] * stride + neighbour_x[k[n]];
         if (open >> k[n] & 1)
-            add_part(&work->shared[to * TH_SUMS], amount, part[n]);
+            add_within(work, within, (size_t)to, amount, part[n]);
         else
             own += part[n];
     }
-    add_part(&work->shared[b * TH_SUMS], amount, own);
+    add_within(work, within, b, amount, own);
 }
 
 // The weighted sums over a cell and the neighbours it sees. `values` are of the cell, `row` floats from
@@ -261,7 +272,8 @@ static void share_floor(const th_ground *ground, const th_kernel *kernel, th_ker
         th_vec2 p = {kernel->min_x + ((float)i + at.x) * kernel->cell,
                      kernel->min_y + ((float)j + at.y) * kernel->cell};
         if (whole || ground->walkable(ground->scene->scene, kernel->level, p))
-            share(kernel, work, stride, b, at.x - 0.5f, at.y - 0.5f, point);
+            share(kernel, work, stride, (cell_part){0, SIZE_MAX}, b, at.x - 0.5f, at.y - 0.5f,
+                  point);
     }
 }
 
@@ -339,7 +351,7 @@ bool th_kernel_window(const th_ground *ground, int level, double cell, th_vec2 p
     kernel->floor = room->floor;
     kernel->open = room->open;
     room->work =
-        (th_kernel_work){room->shared, room->once, room->heads, room->row_low, room->row_high};
+        (th_kernel_work){room->shared, room->once, room->heads, room->row_low, room->row_high, 1};
     forget_rows(kernel, &room->work);
     find_floor(ground, kernel, room->floors, &room->work);
     return true;
@@ -380,20 +392,27 @@ bool th_kernel_alone(const th_kernel *kernel, const th_kernel_work *work, float 
 }
 
 // The same as share() where all is open, without asking for each neighbour. Column and row in cells.
-static void share_open(th_kernel_work *work, int stride, float column, float row,
+static void share_open(th_kernel_work *work, int stride, cell_part within, float column, float row,
                        const float amount[TH_SUMS]) {
     float u = column + 0.5f, v = row + 0.5f; // from the middles of the border's cells
     float fu = u - floorf(u), fv = v - floorf(v);
-    float *low = &work->shared[((size_t)v * (size_t)stride + (size_t)u) * TH_SUMS];
-    float *high = low + (size_t)stride * TH_SUMS;
-    add_part(low, amount, (1.0f - fu) * (1.0f - fv));
-    add_part(low + TH_SUMS, amount, fu * (1.0f - fv));
-    add_part(high, amount, (1.0f - fu) * fv);
-    add_part(high + TH_SUMS, amount, fu * fv);
+    size_t low = (size_t)v * (size_t)stride + (size_t)u, high = low + (size_t)stride;
+    if (low >= within.from && low < within.to) { // whole rows: its neighbour as well
+        add_part(&work->shared[low * TH_SUMS], amount, (1.0f - fu) * (1.0f - fv));
+        add_part(&work->shared[(low + 1) * TH_SUMS], amount, fu * (1.0f - fv));
+    }
+    if (high < within.from || high >= within.to) return;
+    add_part(&work->shared[high * TH_SUMS], amount, (1.0f - fu) * fv);
+    add_part(&work->shared[(high + 1) * TH_SUMS], amount, fu * fv);
 }
 
 bool th_kernel_put(const th_kernel *kernel, th_kernel_work *work, float x, float y,
                    th_vec2 velocity, bool alone) {
+    return th_kernel_put_in(kernel, work, (th_row_range){0, kernel->ny}, x, y, velocity, alone);
+}
+
+bool th_kernel_put_in(const th_kernel *kernel, th_kernel_work *work, th_row_range rows, float x,
+                      float y, th_vec2 velocity, bool alone) {
     int cell = th_kernel_cell(kernel, x, y);
     if (cell < 0) return false;
     int i = cell % kernel->nx, j = cell / kernel->nx, stride = kernel->nx + 2;
@@ -404,10 +423,16 @@ bool th_kernel_put(const th_kernel *kernel, th_kernel_work *work, float x, float
     const float amount[TH_SUMS] = {1.0f, velocity.x, velocity.y,
                                    sqrtf(velocity.x * velocity.x + velocity.y * velocity.y),
                                    alone ? fmaxf(1.0f - counts, 0.0f) : 0.0f};
+    // The first rows have the border below them, the last ones that above.
+    size_t first = rows.from > 0 ? (size_t)rows.from + 1 : 0,
+           end = rows.to < kernel->ny ? (size_t)rows.to + 1 : (size_t)kernel->ny + 2;
+    const cell_part within = {first * (size_t)stride, end * (size_t)stride};
     if (kernel->open[b] == ALL_OPEN)
-        share_open(work, stride, column, row, amount);
+        share_open(work, stride, within, column, row, amount);
     else
-        share(kernel, work, stride, b, column - (float)i - 0.5f, row - (float)j - 0.5f, amount);
+        share(kernel, work, stride, within, b, column - (float)i - 0.5f, row - (float)j - 0.5f,
+              amount);
+    if (j < rows.from || j >= rows.to) return true;
     if (i < work->row_low[j]) work->row_low[j] = i;
     if (i > work->row_high[j]) work->row_high[j] = i;
     return true;
@@ -432,8 +457,9 @@ bool th_kernel_columns(const th_kernel *kernel, const th_kernel_work *work, int 
 // People reach one cell around them when they are shared and one more each time they are spread.
 void th_kernel_spread(const th_kernel *kernel, th_kernel_work *work) {
     ptrdiff_t row = ((ptrdiff_t)kernel->nx + 2) * TH_SUMS;
-    int low, high;
+#pragma omp parallel for num_threads(work->threads > 1 ? work->threads : 1) schedule(dynamic, 16)
     for (int j = 0; j < kernel->ny; ++j) {
+        int low, high;
         if (!th_kernel_columns(kernel, work, j, 2, &low, &high)) continue;
         for (int i = low; i <= high; ++i) {
             size_t b = bordered(kernel, i, j);
@@ -458,8 +484,9 @@ float th_kernel_density(const th_kernel *kernel, size_t cell, const float sums[T
 }
 
 void th_kernel_clear(const th_kernel *kernel, th_kernel_work *work) {
-    int low, high;
+#pragma omp parallel for num_threads(work->threads > 1 ? work->threads : 1) schedule(dynamic, 16)
     for (int j = 0; j < kernel->ny; ++j) {
+        int low, high;
         if (!th_kernel_columns(kernel, work, j, 2, &low, &high)) continue;
         size_t first = bordered(kernel, low, j), count = (size_t)high - (size_t)low + 1;
         memset(&work->heads[first], 0, count * sizeof *work->heads);

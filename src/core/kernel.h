@@ -72,6 +72,7 @@ typedef struct th_kernel_work {
     float *shared, *once;    // TH_SUMS floats per cell: shared among the nearest four, spread once
     uint8_t *heads;          // people per cell, at most 255
     int *row_low, *row_high; // columns in which people are, by row
+    int threads;             // that spread and clear; 0: one. The sums do not depend on it
 } th_kernel_work;
 bool th_kernel_work_create(const th_kernel *kernel, th_kernel_work *work); // false: no memory
 void th_kernel_work_release(th_kernel_work *work);
@@ -85,6 +86,12 @@ bool th_kernel_alone(const th_kernel *kernel, const th_kernel_work *work, float 
 // False: beyond the map.
 bool th_kernel_put(const th_kernel *kernel, th_kernel_work *work, float x, float y,
                    th_vec2 velocity, bool alone);
+// The same for the cells of some rows alone, which one thread adds to: put all people within a row of them, in one order.
+typedef struct th_row_range {
+    int from, to; // rows from .. to - 1
+} th_row_range;
+bool th_kernel_put_in(const th_kernel *kernel, th_kernel_work *work, th_row_range rows, float x,
+                      float y, th_vec2 velocity, bool alone);
 void th_kernel_spread(const th_kernel *kernel, th_kernel_work *work);
 // Columns within reach of the people of a row; false: none.
 bool th_kernel_columns(const th_kernel *kernel, const th_kernel_work *work, int row, int reach,

@@ -231,6 +231,11 @@ bool th_series_grow(th_observation *o) {
     return grown;
 }
 
+void th_observer_note_counts(th_observer *observer, int sample) {
+    const th_observation *o = &observer->observation;
+    observer->counts = (th_observer_counts){sample + 1, o->inside[sample], o->left[sample]};
+}
+
 bool th_series_take(th_observer *observer, th_world *world) {
     th_observation *o = &observer->observation;
     int n = o->sample_count;
@@ -247,6 +252,7 @@ bool th_series_take(th_observer *observer, th_world *world) {
     o->inside[n] = (uint32_t)statistics.inside;
     o->left[n] = (uint32_t)statistics.left;
     o->overlapping[n] = (uint32_t)statistics.overlapping_agents;
+    th_observer_note_counts(observer, n);
     for (int a = 0; a < o->area_count; ++a) {
         th_area_state area = th_world_area(world, a);
         o->areas[a].density[n] = (float)area.density;
@@ -262,7 +268,8 @@ bool th_series_take(th_observer *observer, th_world *world) {
 // moment and hands it on: series, people, maps, exposure, tracks. Cost of a step without a sample: its events.
 
 th_observer_def th_observer_def_default(void) {
-    return (th_observer_def){.interval = 1.0, .cell = 0.5, .track_count = 120, .maps = true};
+    return (th_observer_def){
+        .interval = 1.0, .cell = 0.5, .track_count = 120, .maps = true, .threads = 1};
 }
 
 static th_result no_memory(th_error *error) {
@@ -341,6 +348,8 @@ th_result th_observer_create_for(const th_scene_view *scene, const th_observer_d
 
 void th_observer_destroy(th_observer *observer) {
     if (!observer) return;
+    th_observer_wait(observer);
+    free(observer->leaving);
     // th_ensemble_add may have taken the observation: the work space is counted by the scene.
     for (int m = 0; observer->map_work && m < observer->scene->level_count; ++m)
         th_map_work_release(&observer->map_work[m]);
@@ -349,6 +358,7 @@ void th_observer_destroy(th_observer *observer) {
     free(observer->counter_index);
     free(observer->last_seen);
     free(observer->by_place);
+    free(observer->later);
     free(observer->forces);
     th_recorded_watch_destroy(observer->recorded);
     th_world_moment_release(&observer->now);
@@ -356,30 +366,52 @@ void th_observer_destroy(th_observer *observer) {
     free(observer);
 }
 
-th_observation *th_observer_observation(th_observer *observer) { return &observer->observation; }
+th_observation *th_observer_observation(th_observer *observer) {
+    th_observer_wait(observer);
+    return &observer->observation;
+}
+
+th_observer_counts th_observer_latest(const th_observer *observer) { return observer->counts; }
 
 // ---- watching
 
-static th_result see_events(th_observer *observer, th_world *world, th_error *error) {
+static void see_leaving(th_observer *observer, const th_event *event) {
+    if (!th_people_reserve(observer, event->agent.serial) ||
+        !th_person_leaves(observer, event->agent.serial, event->index, event->time))
+        observer->no_memory = true;
+}
+
+void th_observer_wait(th_observer *observer) {
+    if (!observer->counting) return;
+    th_thread_join(observer->counting);
+    observer->counting = NULL;
+    observer->no_memory = observer->no_memory || !observer->counted;
+    observer->observation.sample_count += observer->counted;
+    for (int k = 0; k < observer->leaving_count; ++k) see_leaving(observer, &observer->leaving[k]);
+    observer->leaving_count = 0;
+}
+
+static void see_events(th_observer *observer, th_world *world) {
     uint64_t step = th_world_step_count(world);
-    if (step == observer->last_step) return TH_OK; // this step was seen before
+    if (step == observer->last_step) return; // this step was seen before
     observer->last_step = step;
-    th_observation *o = &observer->observation;
     int count = 0;
     uint64_t lost = 0;
     const th_event *events = th_world_events(world, &count, &lost);
-    o->events_lost += lost;
+    observer->observation.events_lost += lost;
     observer->lost_since_sample += lost;
     for (int e = 0; e < count; ++e) {
         const th_event *event = &events[e];
         if (event->kind != TH_EVENT_LEFT || event->index < 0 ||
             event->index >= observer->scene->goal_count)
             continue;
-        if (!th_people_reserve(observer, event->agent.serial)) return no_memory(error);
-        if (!th_person_leaves(observer, event->agent.serial, event->index, event->time))
-            return no_memory(error);
+        if (!observer->counting)
+            see_leaving(observer, event);
+        else if (TH_RESERVE_ONE(observer->leaving, observer->leaving_count))
+            observer->leaving[observer->leaving_count++] = *event;
+        else
+            observer->no_memory = true;
     }
-    return TH_OK;
 }
 
 static bool anybody_waits(const th_moment *moment) {
@@ -393,6 +425,8 @@ static bool anybody_waits(const th_moment *moment) {
 static const th_moment *take_moment(th_observer *observer, th_world *world, int64_t known_id) {
     th_world_moment *now = &observer->now;
     const th_moment *moment = &now->moment;
+    now->threads = observer->def.threads;
+    if (th_world_agent_count(world) < 4096) now->threads = 1;
     if (!th_world_moment_take(now, world, TH_KNOW_LEVEL | TH_KNOW_VELOCITY | TH_KNOW_PHASE))
         return NULL;
     unsigned more = anybody_waits(moment) ? TH_KNOW_WAIT : 0;
@@ -440,40 +474,56 @@ static void take_spans(th_observer *observer, double time) {
     }
 }
 
-// People, maps and exposure. `world` NULL: of a recording. False: no memory.
-static bool take_people(th_observer *observer, th_world *world, const th_moment *moment,
-                        double time) {
+// Areas, people, maps and exposure: of the moment alone. False: no memory.
+static bool count_moment(th_observer *observer, const th_moment *moment, double time) {
     th_observation *o = &observer->observation;
-    if (!th_people_sample(observer, moment, time)) return false;
+    if (!th_areas_take(observer, moment) || !th_people_sample(observer, moment, time)) return false;
     bool late = take_use(observer, time);
     th_people_into_maps(observer, moment);
     for (int m = 0; m < o->map_count; ++m)
         th_map_take(&o->maps[m], &observer->map_work[m], o->interval, late);
     take_spans(observer, time);
-    if (!th_exposure_sample(observer, world, moment, time) ||
-        (world && !th_load_sample(observer, world, moment, time)) ||
-        !th_tracks_see(observer, moment, o->sample_count))
-        return false;
+    th_exposure_sample(observer, moment, time);
+    th_load_sample(observer, moment, time);
+    if (!th_tracks_see(observer, moment, o->sample_count)) return false;
     observer->last_sample_time = time;
     return true;
 }
 
-static th_result take_sample(th_observer *observer, th_world *world, double time, th_error *error) {
-    th_observation *o = &observer->observation;
-    if (!th_series_take(observer, world)) return no_memory(error);
+static void run_counting(void *context) {
+    th_observer *observer = context;
+    observer->counted = count_moment(observer, &observer->now.moment, observer->counting_time);
+}
+
+// What must be asked of the world now. False: no memory.
+static bool take_world(th_observer *observer, th_world *world, double time) {
+    if (!th_series_take(observer, world)) return false;
     const th_moment *moment = take_moment(observer, world, observer->last_id);
-    if (!moment) return no_memory(error);
-    if (!th_areas_take(observer, moment)) return no_memory(error);
+    if (!moment) return false;
     if (moment->group) {
         observer->last_id = (uint32_t)moment->id[moment->count - 1];
-        if (!th_people_reserve(observer, observer->last_id)) return no_memory(error);
+        if (!th_people_reserve(observer, observer->last_id)) return false;
     }
     if (observer->lost_since_sample > 0)
         th_people_find_lost(observer, moment, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
-    if (!take_people(observer, world, moment, time)) return no_memory(error);
-    o->sample_count++;
-    return TH_OK;
+    return th_pressure_sample(observer, world, moment) &&
+           th_load_look(observer, world, moment, time);
+}
+
+static void take_sample(th_observer *observer, th_world *world, double time) {
+    th_observer_wait(observer);
+    if (observer->no_memory || !take_world(observer, world, time)) {
+        observer->no_memory = true;
+        return;
+    }
+    observer->counting_time = time;
+    if (observer->def.threads > 1 && th_world_device_bytes(world) > 0)
+        observer->counting = th_thread_start(run_counting, observer);
+    if (observer->counting) return;
+    run_counting(observer);
+    observer->no_memory = !observer->counted;
+    observer->observation.sample_count += observer->counted;
 }
 
 th_result th_observer_take_moment(th_observer *observer, const th_moment *moment, double time,
@@ -481,23 +531,27 @@ th_result th_observer_take_moment(th_observer *observer, const th_moment *moment
     th_observation *o = &observer->observation;
     uint32_t last = moment->count > 0 ? (uint32_t)moment->id[moment->count - 1] : 0;
     if (last > observer->last_id) observer->last_id = last;
-    if (!th_people_reserve(observer, observer->last_id) || !th_areas_take(observer, moment) ||
-        !take_people(observer, NULL, moment, time))
+    if (!th_people_reserve(observer, observer->last_id) || !count_moment(observer, moment, time))
         return no_memory(error);
     o->sample_count++;
     return TH_OK;
 }
 
+static double samples_taken(const th_observer *observer) {
+    return (double)observer->observation.sample_count + (observer->counting ? 1.0 : 0.0);
+}
+
 th_result th_observer_see(th_observer *observer, th_world *world, th_error *error) {
-    th_observation *o = &observer->observation;
-    th_result result = see_events(observer, world, error);
+    const th_observation *o = &observer->observation;
+    see_events(observer, world);
     double time = th_world_time(world);
     uint64_t steps = th_world_step_count(world);
     double step = steps > 0 ? time / (double)steps : 0.0;
     // Half a step of slack: sample k belongs to the step nearest to k intervals.
-    while (result == TH_OK && time >= o->start + (double)o->sample_count * o->interval - 0.5 * step)
-        result = take_sample(observer, world, time, error);
-    return result;
+    while (!observer->no_memory &&
+           time >= o->start + samples_taken(observer) * o->interval - 0.5 * step)
+        take_sample(observer, world, time);
+    return observer->no_memory ? no_memory(error) : TH_OK;
 }
 
 // ---- the end
@@ -574,8 +628,9 @@ static th_result find_left_behind(th_observer *observer, th_world *world, const 
 
 th_result th_observer_finish(th_observer *observer, th_world *world, th_error *error) {
     th_observation *o = &observer->observation;
-    th_result result = see_events(observer, world, error);
-    if (result != TH_OK) return result;
+    see_events(observer, world);
+    th_observer_wait(observer);
+    if (observer->no_memory) return no_memory(error);
     th_counters_read(observer, world);
     o->statistics = th_world_statistics(world);
     o->hash = th_world_hash(world);

@@ -298,6 +298,7 @@ typedef struct th_observer_def {
     double cell;
     int track_count; // ways kept for the figure, default 120, spread evenly over the ids
     bool maps;       // default true
+    int threads; // that take a sample of a large crowd, default 1; nothing measured depends on it
 } th_observer_def;
 th_observer_def th_observer_def_default(void);
 
@@ -316,6 +317,12 @@ th_result th_observer_see(th_observer *observer, th_world *world, th_error *erro
 // At the end: final statistics, hash, people left behind. The observation belongs to the observer.
 th_result th_observer_finish(th_observer *observer, th_world *world, th_error *error);
 th_observation *th_observer_observation(th_observer *observer);
+// People at the last sample, for a display: it waits for nothing.
+typedef struct th_observer_counts {
+    int samples; // taken so far
+    uint32_t inside, left;
+} th_observer_counts;
+th_observer_counts th_observer_latest(const th_observer *observer);
 
 // State as bytes, for checkpoints: a restored observer goes on as if nothing had happened.
 // `bytes` is allocated with malloc.

@@ -72,13 +72,18 @@ void th_map_note(th_map_work *work, const th_last_seen *person) {
 }
 
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person) {
+    if (th_kernel_cell(&work->kernel, person->x, person->y) < 0)
+        map->outside_count += 1.0;
+    else
+        th_map_put_in(map, work, (th_row_range){0, map->ny}, person);
+}
+
+void th_map_put_in(th_map *map, th_map_work *work, th_row_range rows, const th_last_seen *person) {
     const th_kernel *kernel = &work->kernel;
     bool alone = th_kernel_alone(kernel, &work->sums, person->x, person->y);
-    if (!th_kernel_put(kernel, &work->sums, person->x, person->y, person->velocity, alone)) {
-        map->outside_count += 1.0;
-        return;
-    }
     int c = th_kernel_cell(kernel, person->x, person->y);
+    th_kernel_put_in(kernel, &work->sums, rows, person->x, person->y, person->velocity, alone);
+    if (c < rows.from * map->nx || c >= rows.to * map->nx) return;
     th_cell_now *now = &work->now[c];
     now->count += 1.0f;
     if (person->doing != TH_DOING_WAIT && person->doing != TH_DOING_LIE) {
@@ -147,46 +152,55 @@ static bool take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS]
 }
 
 // Updates the motion of the map's cells. Cells without people near start again from zero.
-static void take_cells(th_map *map, th_map_work *work, double interval, bool late) {
+static void take_row(th_map *map, th_map_work *work, int j, double interval, bool late,
+                     bool above[TH_SPANS]) {
     const th_kernel *kernel = &work->kernel;
-    for (int j = 0; j < map->ny; ++j) {
-        int low, high;
-        bool any = th_kernel_columns(kernel, &work->sums, j, 3, &low, &high);
-        th_cell_motion *motion = &map->motion[(size_t)j * (size_t)map->nx];
-        if (!any) low = map->nx, high = map->nx - 1;
-        memset(motion, 0, (size_t)low * sizeof *motion);
-        memset(motion + high + 1, 0, (size_t)(map->nx - 1 - high) * sizeof *motion);
-        for (int i = low; i <= high; ++i) {
-            size_t c = (size_t)j * (size_t)map->nx + (size_t)i;
-            float sums[TH_SUMS];
-            th_kernel_read(kernel, &work->sums, i, j, sums);
-            if (!(sums[TH_SUM_PEOPLE] > 0.0f && map->walkable[c] > 0.0f)) {
-                map->motion[c] = (th_cell_motion){0};
-                continue;
-            }
-            float density = th_kernel_density(kernel, c, sums);
-            work->crowding[c] = th_crowding_of(density);
-            work->above[TH_SPAN_DENSE] |= density > TH_DENSE;
-            work->above[TH_SPAN_PACKED] |= density > TH_PACKED;
-            work->above[TH_SPAN_DEADLY] |= density > TH_DEADLY;
-            take_density(map, c, density, th_kernel_mean(kernel, c, sums), interval, late);
-            work->above[TH_SPAN_TURBULENT] |= take_crowd_pressure(map, c, sums, density, interval);
+    int low, high;
+    bool any = th_kernel_columns(kernel, &work->sums, j, 3, &low, &high);
+    th_cell_motion *motion = &map->motion[(size_t)j * (size_t)map->nx];
+    if (!any) low = map->nx, high = map->nx - 1;
+    memset(motion, 0, (size_t)low * sizeof *motion);
+    memset(motion + high + 1, 0, (size_t)(map->nx - 1 - high) * sizeof *motion);
+    for (int i = low; i <= high; ++i) {
+        size_t c = (size_t)j * (size_t)map->nx + (size_t)i;
+        float sums[TH_SUMS];
+        th_kernel_read(kernel, &work->sums, i, j, sums);
+        if (!(sums[TH_SUM_PEOPLE] > 0.0f && map->walkable[c] > 0.0f)) {
+            map->motion[c] = (th_cell_motion){0};
+            continue;
         }
+        float density = th_kernel_density(kernel, c, sums);
+        work->crowding[c] = th_crowding_of(density);
+        above[TH_SPAN_DENSE] |= density > TH_DENSE;
+        above[TH_SPAN_PACKED] |= density > TH_PACKED;
+        above[TH_SPAN_DEADLY] |= density > TH_DEADLY;
+        take_density(map, c, density, th_kernel_mean(kernel, c, sums), interval, late);
+        above[TH_SPAN_TURBULENT] |= take_crowd_pressure(map, c, sums, density, interval);
+    }
+}
+
+static void count_row(th_map *map, th_map_work *work, int j, double interval) {
+    for (int i = work->sums.row_low[j]; i <= work->sums.row_high[j]; ++i) {
+        size_t c = (size_t)j * (size_t)map->nx + (size_t)i;
+        if (work->now[c].count > 0.0f) take_people(map, c, &work->now[c], interval);
+        work->now[c] = (th_cell_now){0};
     }
 }
 
 void th_map_take(th_map *map, th_map_work *work, double interval, bool late) {
-    size_t cells = (size_t)map->nx * (size_t)map->ny;
-    memset(work->crowding, 0, cells);
-    memset(work->above, 0, sizeof work->above);
-    for (int j = 0; j < map->ny; ++j)
-        for (int i = work->sums.row_low[j]; i <= work->sums.row_high[j]; ++i) {
-            size_t c = (size_t)j * (size_t)map->nx + (size_t)i;
-            if (work->now[c].count > 0.0f) take_people(map, c, &work->now[c], interval);
-            work->now[c] = (th_cell_now){0};
-        }
+    int threads = work->sums.threads > 1 ? work->sums.threads : 1;
+    size_t columns = (size_t)map->nx;
     th_kernel_spread(&work->kernel, &work->sums);
-    take_cells(map, work, interval, late);
+    unsigned above = 0; // a bit for each span
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(| : above)
+    for (int j = 0; j < map->ny; ++j) {
+        bool found[TH_SPANS] = {false};
+        memset(&work->crowding[(size_t)j * columns], 0, columns);
+        count_row(map, work, j, interval);
+        take_row(map, work, j, interval, late, found);
+        for (int k = 0; k < TH_SPANS; ++k) above |= found[k] ? 1u << k : 0u;
+    }
+    for (int k = 0; k < TH_SPANS; ++k) work->above[k] = above >> k & 1;
     th_kernel_clear(&work->kernel, &work->sums);
 }
 

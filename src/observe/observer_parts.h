@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_OBSERVER_PARTS_H
 #define TH_OBSERVE_OBSERVER_PARTS_H
+#include "core/kernel.h"
+#include "core/system/system.h"
 #include "observe/density.h"
 #include "observe/observer.h"
 #include "record/moment.h"
@@ -45,6 +47,8 @@ void th_map_work_release(th_map_work *work);
 // Note all people, then put all people: the notes tell which people are alone. Without notes no person counts as alone.
 void th_map_note(th_map_work *work, const th_last_seen *person);
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
+// What a person on the map adds to the cells of some rows; one thread has all people within a row of them.
+void th_map_put_in(th_map *map, th_map_work *work, th_row_range rows, const th_last_seen *person);
 // Adds all people put in since the last call to the sums; `interval` is the time it stands for, `late` whether it is
 // after the time of use.
 void th_map_take(th_map *map, th_map_work *work, double interval, bool late);
@@ -57,7 +61,7 @@ uint8_t th_crowding_of(float density); // observer_people.c
 
 // ---- pressure of the model. observer_people.c
 // Takes a level's pressure as it is now into its map; a map's first time makes the room for it. False: no memory.
-bool th_map_take_pressure(th_map *map, const th_grid *grid);
+bool th_map_take_pressure(th_map *map, const th_grid *grid, int threads);
 bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
 void th_map_forget_pressure(th_map *map);
 
@@ -80,12 +84,15 @@ void th_people_finish(th_observer *observer, const th_moment *moment, double tim
 bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); // false: no memory
 
 // ---- exposure of people. observer_people.c
-// All people at a sample, after the maps were taken. False: no memory.
-bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
-                        double time);
+// All people at a sample, after the maps were taken.
+void th_exposure_sample(th_observer *observer, const th_moment *moment, double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);
-// The contact forces now, into people and maps. False: no memory.
-bool th_load_sample(th_observer *observer, th_world *world, const th_moment *moment, double time);
+// The pressure that a model keeps, into people and maps. False: no memory.
+bool th_pressure_sample(th_observer *observer, th_world *world, const th_moment *moment);
+// Looks at the contact forces where it is time to (false: no memory), and puts what it saw into people and maps, after
+// their exposure.
+bool th_load_look(th_observer *observer, th_world *world, const th_moment *moment, double time);
+void th_load_sample(th_observer *observer, const th_moment *moment, double time);
 
 // ---- series: counters, measurement areas, numbers of people. observer.c
 bool th_counters_create(th_observer *observer); // false: no memory
@@ -111,16 +118,35 @@ struct th_observer {
     int *counter_index;      // per counter: goal, door or line it stands for
     th_last_seen *last_seen; // per person
     th_last_seen *by_place;  // work space: a copy of last_seen in the order of bands of the maps
-    size_t person_room;      // of people, last_seen and by_place
+    bool *later;             // work space of th_people_sample, per person of a moment
+    size_t person_room;      // of people, last_seen, by_place and later
     uint32_t last_id;        // highest id at any sample
     uint32_t track_stride;   // ways are kept of the ids 1 + k * stride
     th_map_work *map_work;   // per map
-    float *forces;           // work space of th_load_sample
+    float *forces;           // of th_load_look: forces on people, then their radii
+    bool load_known;         // it looked at this sample
     size_t force_room;
     th_region **regions;                // per measurement area; NULL: cannot be measured
     th_level_view near;                 // work space: people near an area
     struct th_recorded_watch *recorded; // NULL: a world is watched. observer_recorded.c
+    // While a device steps on, a thread of the host counts what was copied of it. Until that has ended, people who leave
+    // wait in a list; only the fields below may be touched.
+    th_thread *counting;     // NULL: none
+    double counting_time;    // of its sample
+    bool counted, no_memory; // it has all in; something was lost
+    th_event *leaving;
+    int leaving_count;
+    th_observer_counts counts; // of the last sample
 };
+// Waits until the last sample is counted. Everything that reads or changes the observation does so first.
+void th_observer_wait(th_observer *observer);
+void th_observer_note_counts(th_observer *observer, int sample);
+
+// Threads that a sample of this moment is worth. Nothing measured depends on it.
+static inline int th_observer_threads(const th_observer *observer, const th_moment *moment) {
+    int worth = moment->count / 4096 + 1, most = observer->def.threads;
+    return most < 2 ? 1 : worth < most ? worth : most;
+}
 
 // ---- recordings. observer_recorded.c
 bool th_recorded_watch_create(th_observer *observer); // false: no memory

@@ -4,6 +4,7 @@
 #include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- people and tracks. Cost of a sample: O(people), in the order of their ids
 
@@ -16,8 +17,10 @@ bool th_people_reserve(th_observer *observer, uint32_t id) {
         if (!TH_RESIZE(o->people, room) || !TH_RESIZE(observer->last_seen, room)) return false;
         // Only work space, but as large as the others so that a sample need not allocate.
         free(observer->by_place);
+        free(observer->later);
         observer->by_place = malloc(room * sizeof *observer->by_place);
-        if (!observer->by_place) return false;
+        observer->later = malloc(room * sizeof *observer->later);
+        if (!observer->by_place || !observer->later) return false;
         observer->person_room = room;
     }
     for (; o->person_count < (int)id; ++o->person_count) {
@@ -186,25 +189,68 @@ static void take_stairs(th_observation *o) {
     }
 }
 
+typedef struct people_sample {
+    th_observer *observer;
+    const th_moment *moment;
+    double time;
+    float interval; // since the sample before [s]
+} people_sample;
+
+// Person i of the moment; false: no memory.
+static bool see_person(const people_sample *s, int i, const th_last_seen *seen) {
+    th_observer *observer = s->observer;
+    int64_t index = s->moment->id[i] - 1;
+    th_last_seen *last = &observer->last_seen[index], now = *seen;
+    th_person *person = &observer->observation.people[index];
+    if (person->group < 0 && s->moment->group)
+        begin_person(person, s->moment, i, &now, s->time);
+    else
+        continue_person(person, last, &now, observer->last_sample_time, s->interval);
+    if (!see_queue(observer, isfinite(last->rest_x) ? last : NULL, &now, s->time)) return false;
+    *last = now;
+    return true;
+}
+
+// May it have come through a door or over stairs since the last sample? Then counters change, which all share.
+static bool may_pass(const th_observer *observer, const th_last_seen *before,
+                     const th_last_seen *now) {
+    const th_observation *o = &observer->observation;
+    const th_vec2 p = {before->x, before->y}, q = {now->x, now->y};
+    if (!isfinite(before->rest_x)) return false; // new
+    if (before->level != now->level) return true;
+    for (int c = 0; c < o->counter_count; ++c) {
+        if (o->counters[c].kind != TH_COUNT_DOOR) continue;
+        const th_line *line = &observer->scene->doors[observer->counter_index[c]].line;
+        if (line->level == now->level && th_segment_crossing(p, q, line->a, line->b) != 0)
+            return true;
+    }
+    return false;
+}
+
+static th_last_seen seen_in(const people_sample *s, int i) {
+    return seen_now(s->moment, i, &s->observer->last_seen[s->moment->id[i] - 1], s->interval);
+}
+
+// Blocks of people by several threads; those who may have passed an opening after them, in the order of the ids.
 bool th_people_sample(th_observer *observer, const th_moment *moment, double time) {
     th_observation *o = &observer->observation;
-    float interval = (float)(time - observer->last_sample_time);
+    const people_sample s = {observer, moment, time, (float)(time - observer->last_sample_time)};
     uint32_t jammed = 0;
+    bool *later = observer->later;
+#pragma omp parallel for num_threads(th_observer_threads(observer, moment)) schedule(static) \
+    reduction(+ : jammed)
     for (int i = 0; i < moment->count; ++i) {
+        later[i] = false;
         if (!th_moment_is_person(moment, i)) continue;
-        int64_t index = moment->id[i] - 1;
-        th_last_seen now = seen_now(moment, i, &observer->last_seen[index], interval);
+        th_last_seen now = seen_in(&s, i);
         jammed += now.doing == TH_DOING_JAM;
-        th_person *person = &o->people[index];
-        if (person->group < 0 && moment->group)
-            begin_person(person, moment, i, &now, time);
-        else
-            continue_person(person, &observer->last_seen[index], &now, observer->last_sample_time,
-                            interval);
-        bool known = isfinite(observer->last_seen[index].rest_x);
-        if (!see_queue(observer, known ? &observer->last_seen[index] : NULL, &now, time))
-            return false;
-        observer->last_seen[index] = now;
+        later[i] = may_pass(observer, &observer->last_seen[moment->id[i] - 1], &now);
+        if (!later[i]) see_person(&s, i, &now); // asks for no memory
+    }
+    for (int i = 0; i < moment->count; ++i) {
+        if (!later[i]) continue;
+        th_last_seen now = seen_in(&s, i);
+        if (!see_person(&s, i, &now)) return false;
     }
     take_stairs(o);
     o->jammed[o->sample_count] = jammed;
@@ -222,22 +268,87 @@ static uint32_t band_of(const th_map *map, float y) {
     return !(band > 0.0f) ? 0 : band >= (float)BANDS ? BANDS - 1 : (uint32_t)band;
 }
 
+// The people of a level.
+typedef struct level_people {
+    th_observer *observer;
+    const th_moment *moment;
+    int32_t level;
+    int threads, parts;      // the moment is taken in so many parts
+    size_t start[BANDS + 1]; // of the bands in by_place
+} level_people;
+
+enum { PARTS_MOST = 64 };
+typedef int band_counts[BANDS];
+
+static bool is_here(const level_people *p, int i) {
+    return th_moment_is_person(p->moment, i) && th_moment_level(p->moment, i) == p->level;
+}
+static int part_begin(const level_people *p, int part) {
+    return (int)((int64_t)p->moment->count * part / p->parts);
+}
+
+// Into by_place: band by band, in each in the order of the ids.
+static void sort_into_bands(level_people *p) {
+    const th_map *map = &p->observer->observation.maps[p->level];
+    band_counts counts[PARTS_MOST] = {{0}};
+#pragma omp parallel for num_threads(p->threads) schedule(static)
+    for (int part = 0; part < p->parts; ++part)
+        for (int i = part_begin(p, part); i < part_begin(p, part + 1); ++i)
+            if (is_here(p, i)) counts[part][band_of(map, (float)p->moment->y[i])]++;
+    int at = 0;
+    for (int b = 0; b < BANDS; ++b) {
+        p->start[b] = (size_t)at;
+        for (int part = 0; part < p->parts; ++part) {
+            int count = counts[part][b];
+            counts[part][b] = at;
+            at += count;
+        }
+    }
+    p->start[BANDS] = (size_t)at;
+#pragma omp parallel for num_threads(p->threads) schedule(static)
+    for (int part = 0; part < p->parts; ++part)
+        for (int i = part_begin(p, part); i < part_begin(p, part + 1); ++i)
+            if (is_here(p, i))
+                p->observer->by_place[counts[part][band_of(map, (float)p->moment->y[i])]++] =
+                    p->observer->last_seen[p->moment->id[i] - 1];
+}
+
+// Of the rows of part k alone. The people who may add to them come in one order, however many parts there are.
+static void fill_rows(const level_people *p, int k, bool notes) {
+    th_map *map = &p->observer->observation.maps[p->level];
+    th_map_work *work = &p->observer->map_work[p->level];
+    const th_row_range rows = {(int)((int64_t)map->ny * k / p->parts),
+                               (int)((int64_t)map->ny * (k + 1) / p->parts)};
+    int first = (rows.from - 2) * BANDS / map->ny - 1, last = (rows.to + 2) * BANDS / map->ny + 1;
+    if (first < 0) first = 0;
+    if (last >= BANDS) last = BANDS - 1;
+    for (size_t at = p->start[first]; at < p->start[last + 1]; ++at) {
+        const th_last_seen *person = &p->observer->by_place[at];
+        int cell = th_kernel_cell(&work->kernel, person->x, person->y), row = cell / map->nx;
+        if (cell < 0 || row < rows.from - 1 || row > rows.to) continue;
+        if (!notes)
+            th_map_put_in(map, work, rows, person);
+        else if (row >= rows.from && row < rows.to)
+            th_map_note(work, person);
+    }
+}
+
 static void put_level(th_observer *observer, const th_moment *moment, int32_t level) {
     th_map *map = &observer->observation.maps[level];
-    size_t start[BANDS + 1] = {0};
-    for (int i = 0; i < moment->count; ++i)
-        if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level)
-            start[band_of(map, (float)moment->y[i]) + 1]++;
-    for (int b = 0; b < BANDS; ++b) start[b + 1] += start[b];
-    size_t count = start[BANDS];
-    for (int i = 0; i < moment->count; ++i)
-        if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level)
-            observer->by_place[start[band_of(map, (float)moment->y[i])]++] =
-                observer->last_seen[moment->id[i] - 1];
-    for (size_t k = 0; k < count; ++k)
-        th_map_note(&observer->map_work[level], &observer->by_place[k]);
-    for (size_t k = 0; k < count; ++k)
-        th_map_put(map, &observer->map_work[level], &observer->by_place[k]);
+    th_map_work *work = &observer->map_work[level];
+    level_people p = {observer, moment, level, th_observer_threads(observer, moment), 1, {0}};
+    work->sums.threads = p.threads;
+    if (p.threads > 1) p.parts = 4 * p.threads < PARTS_MOST ? 4 * p.threads : PARTS_MOST;
+    sort_into_bands(&p);
+    int outside = 0;
+#pragma omp parallel for num_threads(p.threads) schedule(static) reduction(+ : outside)
+    for (size_t k = 0; k < p.start[BANDS]; ++k)
+        outside +=
+            th_kernel_cell(&work->kernel, observer->by_place[k].x, observer->by_place[k].y) < 0;
+    map->outside_count += (double)outside;
+    for (int notes = 1; notes >= 0; --notes)
+#pragma omp parallel for num_threads(p.threads) schedule(dynamic, 1)
+        for (int k = 0; k < p.parts; ++k) fill_rows(&p, k, notes);
 }
 
 void th_people_into_maps(th_observer *observer, const th_moment *moment) {
@@ -444,10 +555,11 @@ static float largest_in(const th_grid *grid, cell_range columns, cell_range rows
     return largest;
 }
 
-bool th_map_take_pressure(th_map *map, const th_grid *grid) {
+bool th_map_take_pressure(th_map *map, const th_grid *grid, int threads) {
     if (!map->pressure_max && !th_map_make_pressure(map)) return false;
     float ratio = map->cell / grid->cell;
     float x = (map->min_x - grid->min_x) / grid->cell, y = (map->min_y - grid->min_y) / grid->cell;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
     for (int j = 0; j < map->ny; ++j) {
         cell_range rows = range_of(y + (float)j * ratio, y + (float)(j + 1) * ratio, grid->ny);
         if (rows.first > rows.last) continue;
@@ -473,7 +585,8 @@ static float grid_at(const th_grid *grid, float x, float y) {
 }
 
 static void meet_pressure(th_observation *o, const th_moment *moment, int32_t level,
-                          const th_grid *grid) {
+                          const th_grid *grid, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int i = 0; i < moment->count; ++i)
         if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level) {
             th_person *person = &o->people[moment->id[i] - 1];
@@ -482,11 +595,12 @@ static void meet_pressure(th_observation *o, const th_moment *moment, int32_t le
         }
 }
 
-bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
-                        double time) {
+void th_exposure_sample(th_observer *observer, const th_moment *moment, double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
-    for (int i = 0; o->map_count > 0 && i < moment->count; ++i) {
+    int threads = th_observer_threads(observer, moment);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int i = 0; i < (o->map_count > 0 ? moment->count : 0); ++i) {
         if (!th_moment_is_person(moment, i)) continue;
         int64_t index = moment->id[i] - 1;
         int32_t m = th_moment_level(moment, i);
@@ -494,11 +608,17 @@ bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment 
             th_map_crowding_at(&observer->map_work[m], (float)moment->x[i], (float)moment->y[i]);
         expose(&o->people[index], &observer->last_seen[index], now, time, interval);
     }
-    for (int level = 0; world && level < observer->scene->level_count; ++level) {
+}
+
+bool th_pressure_sample(th_observer *observer, th_world *world, const th_moment *moment) {
+    th_observation *o = &observer->observation;
+    int threads = th_observer_threads(observer, moment);
+    for (int level = 0; level < observer->scene->level_count; ++level) {
         th_grid grid;
         if (!th_world_map_grid(world, TH_GRID_PRESSURE, level, &grid)) continue;
-        if (level < o->map_count && !th_map_take_pressure(&o->maps[level], &grid)) return false;
-        meet_pressure(o, moment, level, &grid);
+        if (level < o->map_count && !th_map_take_pressure(&o->maps[level], &grid, threads))
+            return false;
+        meet_pressure(o, moment, level, &grid, threads);
     }
     return true;
 }
@@ -525,15 +645,27 @@ static void map_load(th_map *map, float x, float y, float load, double time) {
     if (load > th_load_bounds[0]) map->load_time[c] += time;
 }
 
-bool th_load_sample(th_observer *observer, th_world *world, const th_moment *moment, double time) {
-    th_observation *o = &observer->observation;
-    double since = time - observer->last_load_time;
+bool th_load_look(th_observer *observer, th_world *world, const th_moment *moment, double time) {
+    size_t count = (size_t)moment->count;
     bool large = moment->count > LARGE_CROWD;
-    if (moment->count == 0 || (large && o->sample_count > 0 && since < LARGE_INTERVAL - 1e-6))
+    double since = time - observer->last_load_time;
+    observer->load_known = false;
+    if (count == 0 ||
+        (large && observer->observation.sample_count > 0 && since < LARGE_INTERVAL - 1e-6))
         return true;
-    if (!TH_RESERVE(observer->forces, observer->force_room, (size_t)moment->count)) return false;
+    if (!TH_RESERVE(observer->forces, observer->force_room, 2 * count)) return false;
     const float *radius = th_world_map(world, TH_FIELD_RADIUS, TH_ACCESS_READ);
     if (!radius || !th_world_contact_forces(world, observer->forces)) return false;
+    memcpy(observer->forces + count, radius, count * sizeof *radius);
+    observer->load_known = true;
+    return true;
+}
+
+void th_load_sample(th_observer *observer, const th_moment *moment, double time) {
+    th_observation *o = &observer->observation;
+    const float *radius = observer->forces + moment->count;
+    double since = time - observer->last_load_time;
+    if (!observer->load_known) return;
     for (int i = 0; i < moment->count; ++i) {
         float force = observer->forces[i];
         if (!(force > 0.0f) || !th_moment_is_person(moment, i)) continue;
@@ -546,5 +678,4 @@ bool th_load_sample(th_observer *observer, th_world *world, const th_moment *mom
                      since);
     }
     observer->last_load_time = time;
-    return true;
 }

@@ -264,6 +264,7 @@ th_result th_observer_save(const th_observer *observer, void **bytes, size_t *si
     *bytes = NULL;
     *size = 0;
     th_observer *watched = (th_observer *)observer; // counting and writing change nothing
+    th_observer_wait(watched);
     keeper counter = {.mode = KEEP_COUNT};
     pass_all(&counter, watched);
     keep_head head = {keep_magic, KEEP_VERSION, counter.at + sizeof head, 0};
@@ -304,9 +305,12 @@ th_result th_observer_restore(th_observer *observer, const void *bytes, size_t s
     if (head.size != size || head.sum != check_sum(body, size - sizeof head))
         return th_fail(error, TH_BAD_SNAPSHOT, "", "the measurement is damaged or cut short");
     keeper reader = {.mode = KEEP_READ, .read = body, .size = size - sizeof head};
+    th_observer_wait(observer);
     forget(observer);
     pass_all(&reader, observer);
     expect(&reader, reader.at == reader.size, "too long");
+    int samples = observer->observation.sample_count;
+    if (sound(&reader) && samples > 0) th_observer_note_counts(observer, samples - 1);
     if (sound(&reader)) return TH_OK;
     forget(observer);
     if (reader.no_memory)

@@ -26,19 +26,21 @@ static const struct {
 };
 
 // `phase` NULL: all agents; otherwise bodies are left out. Returns how many were copied.
-#define COPY(wide, narrow)                                             \
-    {                                                                  \
-        const narrow *values = from;                                   \
-        wide *copy = to;                                               \
-        if (!phase)                                                    \
-            for (int i = 0; i < count; ++i) copy[i] = (wide)values[i]; \
-        for (int i = 0; phase && i < count; ++i) {                     \
-            copy[people] = (wide)values[i];                            \
-            people += phase[i] != TH_PHASE_BODY;                       \
-        }                                                              \
+#define COPY(wide, narrow)                                                                         \
+    {                                                                                              \
+        const narrow *values = from;                                                               \
+        wide *copy = to;                                                                           \
+        int all = phase ? 0 : count;                                                               \
+        _Pragma("omp parallel for num_threads(threads) schedule(static)") for (int i = 0; i < all; \
+                                                                               ++i) copy[i] =      \
+            (wide)values[i];                                                                       \
+        for (int i = 0; phase && i < count; ++i) {                                                 \
+            copy[people] = (wide)values[i];                                                        \
+            people += phase[i] != TH_PHASE_BODY;                                                   \
+        }                                                                                          \
     }
 static int copy_column(element to_type, void *to, const void *from, const uint32_t *phase,
-                       int count) {
+                       int count, int threads) {
     int people = 0;
     if (to_type == TO_int64_t) COPY(int64_t, uint32_t)
     if (to_type == TO_int32_t) COPY(int32_t, uint32_t)
@@ -51,7 +53,9 @@ static bool take_column(th_world_moment *copy, th_world *world, int c, const uin
     const void *view =
         copy->columns[c] ? th_world_map(world, table[c].field, TH_ACCESS_READ) : NULL;
     if (!view) return false;
-    copy->moment.count = copy_column(table[c].element, copy->columns[c], view, phase, copy->agents);
+    int threads = copy->threads > 1 ? copy->threads : 1;
+    copy->moment.count =
+        copy_column(table[c].element, copy->columns[c], view, phase, copy->agents, threads);
     th_world_unmap(world, table[c].field);
     memcpy((char *)&copy->moment + table[c].member, &copy->columns[c], sizeof(void *));
     return true;
@@ -71,7 +75,9 @@ bool th_world_moment_add(th_world_moment *copy, th_world *world, unsigned known)
 bool th_world_moment_take(th_world_moment *copy, th_world *world, unsigned known) {
     int agents = th_world_agent_count(world);
     if (agents >= copy->room) {
+        int threads = copy->threads;
         th_world_moment_release(copy);
+        copy->threads = threads;
         copy->room = agents + agents / 8 + 1; // a growing crowd does not ask every time
     }
     copy->agents = agents;

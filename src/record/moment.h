@@ -49,8 +49,9 @@ enum {
 typedef struct th_world_moment {
     th_moment moment; // its arrays are the ones below
     bool people_only;
-    int agents; // of the world, bodies included
-    int room;   // people there is memory for
+    int agents;  // of the world, bodies included
+    int room;    // people there is memory for
+    int threads; // that copy; 0: one
     void *columns[TH_COLUMN_COUNT];
 } th_world_moment;
 

@@ -139,16 +139,15 @@ static th_result add_run(th_runs *runs, th_simulation *run, th_error *error) {
 
 static void tell_step(void *context, const th_simulation *s) {
     th_runs *runs = context;
-    const th_observation *seen = th_observer_observation(s->observer);
-    int last = seen->sample_count - 1;
-    if (last < 0) return;
+    th_observer_counts seen = th_observer_latest(s->observer);
+    if (seen.samples == 0) return;
     // Numbers of the last sample: asking the world now would sample its overlaps at a moment that depends on
     // the clock, and the largest overlap of a run must not.
     th_runs_tell(runs, (th_runs_progress){.moment = TH_RUNS_STEPPED,
                                           .time = th_world_time(s->world),
                                           .end_time = s->def->until_empty ? 0 : s->def->end,
-                                          .inside = seen->inside[last],
-                                          .left = seen->left[last],
+                                          .inside = seen.inside,
+                                          .left = seen.left,
                                           .ci_relative = (double)NAN});
 }
 

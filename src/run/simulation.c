@@ -204,6 +204,7 @@ th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, ui
     world.end = def->end;
     th_result result = th_world_create(def->scene->scene, &world, &s->world, error);
     th_observer_def observer = th_observer_def_default();
+    observer.threads = def->threads > 0 ? def->threads : th_core_count();
     if (result == TH_OK) result = th_observer_create(s->world, &observer, &s->observer, error);
     if (result != TH_OK) th_simulation_release(s);
     return result;

@@ -117,26 +117,41 @@ static bool make_buckets(const th_memory *memory, const bodies *people, buckets 
     return true;
 }
 
-static bool add_touch(network *net, touch one) {
+// Touches as they are found: into a list that grows, or, where several threads look, counted first and then put in place.
+typedef struct finder {
+    network *net;
+    th_walls walls;
+    buckets buckets;
+    bool grows;
+    touch *place; // where the next one goes; NULL: only counted
+    int count;
+} finder;
+
+static bool add_touch(finder *f, touch one) {
+    network *net = f->net;
+    if (f->place) f->place[f->count] = one;
+    f->count++;
+    if (!f->grows) return true;
     if (!th_alloc_reserve(net->memory, &net->touches, &net->room, net->count + 1, sizeof one))
         return false;
     net->touches[net->count++] = one;
     return true;
 }
 
-static bool touch_person(network *net, const th_walls *walls, int i, int j) {
-    const bodies *people = &net->people;
+static bool touch_person(finder *f, int i, int j) {
+    const bodies *people = &f->net->people;
     th_vec2 p = {people->x[i], people->y[i]}, q = {people->x[j], people->y[j]};
     th_vec2 apart = th_sub(p, q);
     float reach = people->radius[i] + people->radius[j], distance2 = th_length2(apart), t;
     if (distance2 >= (reach + TOUCHING) * (reach + TOUCHING) || !(distance2 > 1e-12f)) return true;
-    if (th_walls_first_crossing(walls, (int)people->level[i], p, q, &t) >= 0) return true;
+    if (th_walls_first_crossing(&f->walls, (int)people->level[i], p, q, &t) >= 0) return true;
     float distance = sqrtf(distance2);
-    return add_touch(net, (touch){i, j, th_scale(1.0f / distance, apart), distance - reach});
+    return add_touch(f, (touch){i, j, th_scale(1.0f / distance, apart), distance - reach});
 }
 
-static bool touch_people(network *net, const th_walls *walls, const buckets *b, int i) {
-    const bodies *people = &net->people;
+static bool touch_people(finder *f, int i) {
+    const bodies *people = &f->net->people;
+    const buckets *b = &f->buckets;
     for (int k = 0; k < 9; ++k) {
         cell at = {b->cells[i].column + k % 3 - 1, b->cells[i].row + k / 3 - 1};
         uint32_t bucket = bucket_of(b, at, people->level[i]);
@@ -145,40 +160,73 @@ static bool touch_people(network *net, const th_walls *walls, const buckets *b, 
             if (j <= i || people->level[j] != people->level[i] || b->cells[j].column != at.column ||
                 b->cells[j].row != at.row)
                 continue;
-            if (!touch_person(net, walls, i, j)) return false;
+            if (!touch_person(f, i, j)) return false;
         }
     }
     return true;
 }
 
-static bool touch_walls(network *net, const th_walls *walls, int i) {
-    const bodies *people = &net->people;
+static bool touch_walls(finder *f, int i) {
+    const bodies *people = &f->net->people;
     th_vec2 p = {people->x[i], people->y[i]}, points[WALLS_MAX];
-    const th_group_state *group = &net->world->groups[people->group[i]];
+    const th_group_state *group = &f->net->world->groups[people->group[i]];
     bool rigid = th_is_rigid_body(group->rigid, people->radius[i]);
     float radius = (rigid ? 1.0f : group->body.depth) * people->radius[i];
     int count =
-        th_wall_points(walls, (int)people->level[i], p, radius + TOUCHING, points, WALLS_MAX);
+        th_wall_points(&f->walls, (int)people->level[i], p, radius + TOUCHING, points, WALLS_MAX);
     for (int k = 0; k < count; ++k) {
         th_vec2 off = th_sub(p, points[k]);
         float distance = th_length(off);
         if (!(distance > 1e-6f)) continue;
-        if (!add_touch(net, (touch){i, -1, th_scale(1.0f / distance, off), distance - radius}))
+        if (!add_touch(f, (touch){i, -1, th_scale(1.0f / distance, off), distance - radius}))
             return false;
     }
     return true;
 }
 
+static bool touch_range(finder *f, int first, int last) {
+    bool memory = true;
+    for (int i = first; memory && i < last; ++i) {
+        memory = touch_people(f, i);
+        if (memory && f->net->people.phase[i] < TH_PHASE_SCRIPTED) memory = touch_walls(f, i);
+    }
+    return memory;
+}
+
+// Block by block: so many touches before block b.
+static void touch_blocks(const finder *all, int *before, int blocks, bool place) {
+    const network *net = all->net;
+#pragma omp parallel for num_threads(net->world->threads) schedule(dynamic, 4)
+    for (int b = 0; b < blocks; ++b) {
+        int first = b * TH_BLOCK, last = first + TH_BLOCK;
+        finder f = *all;
+        f.place = place ? net->touches + before[b] : NULL;
+        touch_range(&f, first, last < net->people.count ? last : net->people.count);
+        if (!place) before[b + 1] = f.count;
+    }
+}
+
+static bool touch_in_parallel(const finder *all) {
+    network *net = all->net;
+    int blocks = th_block_count(net->people.count);
+    int *before = th_alloc(net->memory, (size_t)blocks + 1, sizeof *before);
+    if (!before) return false;
+    touch_blocks(all, before, blocks, false);
+    for (int b = 0; b < blocks; ++b) before[b + 1] += before[b];
+    net->count = net->room = before[blocks];
+    net->touches = th_alloc(net->memory, (size_t)net->room, sizeof *net->touches);
+    if (net->touches) touch_blocks(all, before, blocks, true);
+    th_dealloc(net->memory, before, (size_t)blocks + 1, sizeof *before);
+    return net->touches != NULL;
+}
+
 static bool find_touches(network *net) {
     const bodies *people = &net->people;
-    th_walls walls = th_world_walls(net->world);
-    buckets b;
-    bool memory = make_buckets(net->memory, people, &b);
-    for (int i = 0; memory && i < people->count; ++i) {
-        memory = touch_people(net, &walls, &b, i);
-        if (memory && people->phase[i] < TH_PHASE_SCRIPTED) memory = touch_walls(net, &walls, i);
-    }
-    release_buckets(net->memory, &b, people->count);
+    finder all = {.net = net, .walls = th_world_walls(net->world)};
+    bool memory = make_buckets(net->memory, people, &all.buckets);
+    all.grows = net->world->threads == 1;
+    if (memory) memory = all.grows ? touch_range(&all, 0, people->count) : touch_in_parallel(&all);
+    release_buckets(net->memory, &all.buckets, people->count);
     return memory;
 }
 
@@ -278,6 +326,7 @@ static bool solve(network *net) {
         if (done.largest < SMALL * TAU * 0.1f) break;
         float next = done.against > 0.0 ? 1.0f : 0.5f * (1.0f + sqrtf(1.0f + 4.0f * t * t));
         float momentum = done.against > 0.0 ? 0.0f : (t - 1.0f) / next;
+#pragma omp parallel for num_threads(net->world->threads) schedule(static)
         for (int c = 0; c < net->count; ++c)
             net->ahead[c] = net->now[c] + momentum * (net->now[c] - net->before[c]);
         t = next;
@@ -314,6 +363,7 @@ static bool make_network(network *net) {
     memmove(net->start, net->start + 1, people * sizeof *net->start);
     net->start[people] = 0;
     for (int c = 0; c < net->count; ++c) net->start[people] += net->touches[c].j >= 0 ? 2 : 1;
+#pragma omp parallel for num_threads(net->world->threads) schedule(static)
     for (int i = 0; i < net->people.count; ++i) find_wish(net, i);
     return true;
 }
@@ -394,7 +444,9 @@ bool th_world_contact_forces(th_world *world, float *forces) {
     network net = {.world = world, .memory = &world->memory};
     if (!map_people(world, &net.people)) return false;
     bool memory = make_network(&net) && (net.count == 0 || solve(&net));
-    for (int i = 0; memory && i < net.people.count; ++i) forces[i] = force_on(&net, i);
+    int count = memory ? net.people.count : 0;
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < count; ++i) forces[i] = force_on(&net, i);
     release_network(&net);
     return memory;
 }

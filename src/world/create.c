@@ -331,7 +331,10 @@ static th_result make(const th_scene *scene, const th_world_def *def, int people
     world->memory = memory;
     world->log = def->log;
     world->log_context = def->log_context;
-    world->threads = def->threads ? def->threads : 1;
+    bool on_device = def->backend != TH_BACKEND_CPU; // the host then has no step to do, only copies
+    world->threads = def->threads                    ? def->threads
+                     : on_device && !def->host.begin ? th_core_count()
+                                                     : 1;
     world->host = def->host;
     world->team.most = def->threads || def->host.begin ? 0 : th_core_count();
     world->seed = def->seed ? def->seed : scene->run.seed;
