@@ -150,6 +150,26 @@ static void followers_are_unsteady(void **state) {
     }
 }
 
+// The distance kept while standing is each agent's own, of the stated mean and spread, and is given up in closing up.
+static void people_stand_at_distances_of_their_own(void **state) {
+    (void)state;
+    th_people_params p = defaults();
+    enum { N = 20000 };
+    double sum = 0, squares = 0;
+    for (uint32_t id = 0; id < N; ++id) {
+        float own = th_people_standing_gap(&p, 7, id, 0.2f, 0);
+        assert_true(own == th_people_standing_gap(&p, 7, id, 0.2f, 0));
+        assert_true(own > -0.1021f); // 0.255 of 0.4 m: the depths of two bodies touch
+        assert_near(th_people_standing_gap(&p, 7, id, 0.2f, 0.75f), 0.25f * own, 1e-6);
+        assert_near(th_people_standing_gap(&p, 7, id, 0.2f, 2), 0, 1e-6);
+        sum += (double)own;
+        squares += (double)(own * own);
+    }
+    double mean = sum / N;
+    assert_near(mean, p.standing_gap, 0.002);
+    assert_near(sqrt(squares / N - mean * mean), p.standing_spread, 0.002);
+}
+
 // Exactly one of two converging agents gives way, wherever they stand. Neighbours that the sieve leaves out allow the
 // full speed in every direction, and they are many.
 static void agents_left_out_would_not_matter(void **state) {
@@ -460,6 +480,28 @@ static void waiting_people_are_not_shoved_about(void **state) {
     assert_true(sum < 8 * 0.6f);
 }
 
+// The one behind stops at the distance that it keeps itself, not at the touch of bodies.
+static void people_stop_behind_those_that_stand(void **state) {
+    (void)state;
+    double stopped[2];
+    for (int k = 0; k < 2; ++k) {
+        char json[640];
+        snprintf(json, sizeof json,
+                 "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 9, 0.7]}}], \"exits\": [{\"id\": "
+                 "\"e\", \"line\": [[9, 0], [9, 0.7]]}], \"groups\": [{\"count\": 1, \"area\": "
+                 "{\"rect\": [6, 0.349, 6.001, 0.35]}, \"premovement\": 1000, \"to\": \"e\"}, "
+                 "{\"count\": 1, \"area\": {\"rect\": [3, 0.349, 3.001, 0.35]}, \"to\": \"e\", "
+                 "\"plan\": \"straight\", \"move\": {\"model\": \"people\", \"patience\": 100, "
+                 "\"standing_gap\": %g, \"standing_spread\": 0}}], \"run\": {\"step\": 0.05}}",
+                 k ? 0.15 : 0.0);
+        th_world *world = people_of(json, 1);
+        th_world_step(world, 400);
+        stopped[k] = (double)fabsf(world->agents.position_x[0] - world->agents.position_x[1]);
+        destroy(world);
+    }
+    assert_near(stopped[1] - stopped[0], 0.15, 0.02);
+}
+
 // Thirty that creep along at 0.1 m/s fill the width of a corridor: thirty others get past them, most within a minute.
 static void slow_people_are_passed(void **state) {
     (void)state;
@@ -596,6 +638,8 @@ int main(void) {
         cmocka_unit_test(rivals_are_on_both_sides_or_meet),
         cmocka_unit_test(people_close_up_to_rivals),
         cmocka_unit_test(followers_are_unsteady),
+        cmocka_unit_test(people_stand_at_distances_of_their_own),
+        cmocka_unit_test(people_stop_behind_those_that_stand),
         cmocka_unit_test(agents_left_out_would_not_matter),
         cmocka_unit_test(agents_out_of_range_would_not_matter),
         cmocka_unit_test(exactly_one_of_two_goes_first),

@@ -25,6 +25,7 @@ enum {
     TH_STREAM_UNSTEADY = 15,    // deviation of the speed of those that follow others, people
     TH_STREAM_KNOWS = 16,       // whether an agent knows all goals of its legs, quickest
     TH_STREAM_PROFILE = 17,     // the kind of a person in a group with profiles
+    TH_STREAM_GAP = 18,         // distance that an agent keeps while it stands, people
     TH_STREAM_HIDAC = 20,       // personality and timers of hidac
     TH_STREAM_HIDAC_MIND = 21,  // knowledge, role and temper of the behaviour hidac
     TH_STREAM_MARKERS = 22,     // markers on the ground, colonization

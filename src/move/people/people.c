@@ -52,7 +52,7 @@ TH_FORMULA int sieve(const looker *l, th_portion portion, float from2, float ran
     const th_people_headway h = l->i->headway;
     const th_people_params *params = l->i->params;
     const th_vec2 p = l->i->p, e = l->i->e;
-    const float radius = l->i->radius, own = th_people_lead(params, l->i->waited);
+    const float radius = l->i->radius + h.standing, own = th_people_lead(params, l->i->waited);
     const float *waited = th_own_floats(l->world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE);
     int found;
     TH_SIEVE(portion, l->self, j,

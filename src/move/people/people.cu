@@ -36,6 +36,7 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
     th_rows rows = th_people_rows_ahead(grid, i, range);
     const float *waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE);
     const float own = th_people_lead(i->params, i->waited);
+    const float radius = i->radius + i->headway.standing;
     uint32_t list[PORTION];
     int count = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
@@ -45,7 +46,7 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
                 !th_people_may_matter(&i->headway, i->e, dx, dy, a->velocity_x[j], a->velocity_y[j],
                                       a->heading_x[j], a->heading_y[j],
                                       own - th_people_lead(i->params, waited[j]),
-                                      i->radius + a->radius[j], from * from, range * range, enough))
+                                      radius + a->radius[j], from * from, range * range, enough))
                 continue;
             list[count++] = j;
             if (count < PORTION) continue;

@@ -38,6 +38,11 @@
       "noise in the speed of people that follow others; with it files stop and go")                \
     X(unsteady_time, 5, 0.1, 100, "s", "single file: Tordeux, Schadschneider 2016",                \
       "time in which a deviation of that speed fades")                                             \
+    X(standing_gap, 0.01, -0.2, 0.5, "m", TH_PEOPLE_CHOICE,                                        \
+      "distance that people keep even while they stand, until they close up; mean")                \
+    X(standing_spread, 0.06, 0, 0.3, "m",                                                          \
+      "diversity lets some stand while others walk: Seyfried, Portz, Schadschneider 2010",         \
+      "standard deviation of that distance among people")                                          \
     X(sight, 3, 0.5, 8, "m", "closing at 2.7 m/s, a second ahead", "how far people look")          \
     X(side, 0.2, -1, 1, "-", "people keep right: " TH_MHT11,                                       \
       "advantage of passing oncoming people on the right, of the speed they cost; below 0: left")  \
@@ -123,6 +128,7 @@ typedef struct th_people_headway {
     float anticipation;  // [s]
     float wall_time_gap, wall_distance; // [s], in radii
     float speed;                        // preferred [m/s]
+    float standing;                     // kept beyond the bodies even while standing [m]
 } th_people_headway;
 
 TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, float speed,
@@ -139,8 +145,20 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
                            p->anticipation_time,
                            p->wall_time_gap * shorter,
                            p->wall_distance + (turned - p->wall_distance) * w,
-                           speed};
+                           speed,
+                           0.0f};
     return h;
+}
+
+// (3) The distance that an agent keeps even while it stands [m]: its own, always the same, and forgotten as it closes up. Below 0
+// it ends where the depths of the bodies touch. The sum of four uniform numbers is nearly normal.
+TH_FORMULA float th_people_standing_gap(const th_people_params *p, uint64_t seed, uint32_t id,
+                                        float radius, float closeness) {
+    th_random4 drawn = th_philox(seed, TH_STREAM_GAP, id, 0);
+    float sum = th_uniform(drawn.v[0]) + th_uniform(drawn.v[1]) + th_uniform(drawn.v[2]) +
+                th_uniform(drawn.v[3]);
+    float own = p->standing_gap + p->standing_spread * 1.7320508f * (sum - 2.0f);
+    return th_max(own, (p->body_depth - 1.0f) * 2.0f * radius) * th_max(1.0f - closeness, 0.0f);
 }
 
 // An agent in the way: what does not depend on the direction.
@@ -287,6 +305,8 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
                            p->body_depth * a->radius[i],
                            th_is_rigid(world, i),
                            th_people_headway_of(p, speed, closeness)};
+    view.headway.standing =
+        th_people_standing_gap(p, world->seed, a->id[i], a->radius[i], closeness);
     if (view.rigid) {
         view.narrow = th_wall_radius_here(world, walls, i);
         view.headway.wall_distance = TH_PEOPLE_RIGID_ROOM * view.narrow / view.radius;
@@ -380,9 +400,11 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
     th_people_meet(i, dx, dy, seen->apart, f, met);
+    seen->apart += i->headway.standing;
     // An agent that has waited squeezes past people that stand, if those can give way, and past those that hardly move.
     bool stands = walks ? a->speed[j] < i->params->held_up * i->speed : th_moves(a->phase[j]);
-    if (stands && i->waited > i->params->patience) seen->apart = th_people_turned(world, i, j);
+    if (stands && i->waited > i->params->patience)
+        seen->apart = th_min(seen->apart, th_people_turned(world, i, j));
     if (th_dot(i->e, f) < -0.5f) {
         float drift = i->params->side_time * (seen->vy * i->e.x - seen->vx * i->e.y);
         seen->dx -= drift * i->e.y;
@@ -405,7 +427,8 @@ TH_FORMULA float th_people_enough(const th_people_view *i, const float *limit) {
 // its own speed.
 TH_FORMULA float th_people_range(const th_world *world, const th_people_view *i, float enough) {
     const th_people_headway *h = &i->headway;
-    float apart = i->radius + world->max_radius, strip = h->strip * apart;
+    float apart = i->radius + world->max_radius + th_max(h->standing, 0.0f);
+    float strip = h->strip * apart;
     float ahead = apart + enough * (h->time_gap + h->anticipation) + h->anticipation * i->speed;
     return th_min(sqrtf(ahead * ahead + strip * strip), i->params->sight);
 }
