@@ -60,6 +60,7 @@ struct th_device_world {
     bool host_newer;
     bool bodies_newer;                     // the bodies moved by hand on the host
     uint32_t fresh;                        // fields of which the host has a true copy
+    bool counted;                          // so it has of counters, lines, events and sources
     void *model_state[TH_BUILT_IN_MODELS]; // what the models in use keep on the host, by model
 };
 

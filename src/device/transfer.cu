@@ -111,6 +111,7 @@ bool send(th_world *host) {
     device->bound = device->sources ? host->agents.capacity : host->agents.count;
     good = put(device->world, &now, sizeof now) && good;
     device->host_newer = false;
+    device->counted = false;
     device->fresh = TH_ALL_FIELDS;
     each_model(host, [&](const device_model *model) {
         if (model->send) good = model->send(host) && good;
@@ -150,12 +151,14 @@ static bool fetch_events(th_world *host) {
 }
 
 void forget_events(th_world *host) {
+    host->device_world->counted = false;
     sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->event_count = 0; });
 }
 
 void note_event(th_world *host, const th_event *event) {
+    host->device_world->counted = false;
     sums *s = host->device_world->sums;
     happened *events = host->device_world->events;
     happened own = {host->step_count, 0, 0, (int)event->kind, event->index};
@@ -169,9 +172,9 @@ void note_event(th_world *host, const th_event *event) {
         });
 }
 
-bool fetch(th_world *host, uint32_t fields) {
+// All that is not a field.
+static bool fetch_counts(th_world *host) {
     th_device_world *device = host->device_world;
-    if (device->host_newer) return true;
     if (!finish()) return false;
     if (device->watch.read(host->profile.seconds)) host->profile.steps++;
     th_world now;
@@ -196,11 +199,19 @@ bool fetch(th_world *host, uint32_t fields) {
         good = get(host->sources, device->known.sources,
                    (size_t)host->scene->group_count * sizeof *host->sources) &&
                good;
-    good = fetch_events(host) && good;
+    return fetch_events(host) && good;
+}
+
+bool fetch(th_world *host, uint32_t fields) {
+    th_device_world *device = host->device_world;
+    if (device->host_newer) return true;
+    bool good = device->counted || fetch_counts(host);
+    device->counted = good;
+    if (!good) return false;
     for (int f = 0; f < field_count(&host->agents); ++f)
         if (fields & ~device->fresh & TH_FIELD_BIT(f))
             good = get(*field_pointer(&host->agents, f), *field_pointer(&device->known.agents, f),
-                       (size_t)now.agents.count * 4) &&
+                       (size_t)host->agents.count * 4) &&
                    good;
     device->fresh |= fields;
     if (fields == TH_ALL_FIELDS)

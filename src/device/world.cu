@@ -196,6 +196,7 @@ static void step(th_world *host) {
         stage_index(host);
     }
     device->fresh = 0;
+    device->counted = false;
     clear(&device->sums->step, sizeof device->sums->step);
     if (device->watch.read(host->profile.seconds)) host->profile.steps++;
     static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
@@ -233,6 +234,7 @@ static void statistics(th_world *host, th_statistics *out) {
         host, TH_LAMBDA(th_world * world) { world->max_moved = 0.0f; });
     sample_overlaps(host);
     host->device_world->fresh = 0;
+    host->device_world->counted = false;
     sums s;
     memset(&s, 0, sizeof s);
     if (!finish() || !get(&s, host->device_world->sums, sizeof s)) return;
