@@ -10,7 +10,7 @@
 
 typedef struct import_options {
     const char *out, *unit, *recipe, *picture, *area, *occupants;
-    double close, turn;
+    double close, turn, width;
     long long people;
     bool quiet;
     th_text_list layers, exits;
@@ -109,6 +109,11 @@ static int call(const th_command *command, const char *first, const char *option
     return command->run(command, 1 + (option != NULL) + (value != NULL), argv);
 }
 
+static bool is_json(const char *path) {
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
 static int run_import(const th_command *command, int argc, char **argv) {
     th_import_settings *settings = malloc(sizeof *settings);
     if (!settings) return TH_EXIT_FAILED;
@@ -123,6 +128,7 @@ static int run_import(const th_command *command, int argc, char **argv) {
         {"people", TH_OPTION_INTEGER, &o.people, "N", "people on the ground (default 0)", 0, 1e6},
         {"occupants", TH_OPTION_TEXT, &o.occupants, "CSV", "people: x, y, level, profile, ...", 0,
          0},
+        {"width", TH_OPTION_REAL, &o.width, "M", "metres that a picture is wide", 0.1, 1e5},
         {"area", TH_OPTION_TEXT, &o.area, "X0,Y0,X1,Y1", "ground of a map [m]", 0, 0},
         {"exit", TH_OPTION_LIST, &o.exits, "X0,Y0,X1,Y1", "an exit's line [m]; repeatable", 0, 0},
         {"recipe", TH_OPTION_TEXT, &o.recipe, "SCENE", "import as this scene was", 0, 0},
@@ -135,7 +141,7 @@ static int run_import(const th_command *command, int argc, char **argv) {
     int code = parsed == TH_PARSE_OK ? TH_EXIT_OK : TH_EXIT_USAGE;
     json_t *recipe = NULL;
     th_error error = {0};
-    char stem[256];
+    char stem[256], png[TH_PATH_MAX];
     if (parsed == TH_PARSE_OK && !o.out) {
         th_complain(command, "--out SCENE is missing: the scene to write");
         code = TH_EXIT_USAGE;
@@ -144,6 +150,10 @@ static int run_import(const th_command *command, int argc, char **argv) {
     if (code == TH_EXIT_OK) {
         settings->close = o.close;
         settings->turn = o.turn;
+        settings->width = o.width;
+        snprintf(png, sizeof png, "%.*s.png", (int)(strlen(o.out) - (is_json(o.out) ? 5 : 0)),
+                 o.out);
+        settings->picture = png;
         settings->file = path;
         th_file_stem(path, stem, sizeof stem);
         settings->name = stem;
@@ -171,6 +181,9 @@ const th_command th_command_import = {
         "IFC 2x3 and 4 with Node and its package web-ifc: walls cut 1.1 m above each storey,\n"
         "doors, stairs; maps (.osm, .gpkg, .shp, .geojson) with GDAL's ogr2ogr; scenarios of\n"
         "Vadere and JuPedSim; plain WKT; and scenes, to which --occupants brings people.\n"
+        "PNG, SVG (rsvg-convert) and PDF (pdftocairo) of --width M become a room over the "
+        "picture,\n"
+        "to be traced in the studio.\n"
         "Layers are taken as walls, obstacles, ground, doors, exits, people, stairs, stairs_top "
         "or\n"
         "ignored: by their usual names, or as --layer says; * stands for any text, and "
@@ -182,6 +195,7 @@ const th_command th_command_import = {
         "  throng import hall.dxf --out hall.json --people 100\n"
         "  throng import hall.dxf --out hall.json --layer 'WALL*=walls' --unit m --picture .\n"
         "  throng import hall.dxf --out hall-b.json --recipe hall.json\n"
+        "  throng import floor.png --out floor.json --width 84.1\n"
         "  throng import house.ifc --out house.json --occupants people.csv\n"
         "  throng import town.osm --out town.json --area -50,-50,50,50 --people 500\n",
     .run = run_import,

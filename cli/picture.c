@@ -242,6 +242,23 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
     return th_report_failure(path, &error);
 }
 
+// Of the scene's own file, with what --set changed.
+static int read_underlays(const char *scene_path, const th_scene_view *scene,
+                          const picture_settings *s, th_plan_underlay **list) {
+    char folder[4000] = ".", *json = NULL;
+    const char *slash = strrchr(scene_path, '/');
+    th_error error = {0};
+    const th_scene_options options = {.overrides = s->overrides.items,
+                                      .override_count = s->overrides.count};
+    *list = NULL;
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - scene_path), scene_path);
+    if (th_scene_overridden_json(scene_path, &options, &json, &error) != TH_OK) return 0;
+    int count = th_underlays_read(scene, json, folder, s->allow_links, list, &error);
+    if (error.code != TH_OK) fprintf(stderr, "%s: %s\n", error.path, error.message);
+    th_free(json);
+    return count;
+}
+
 static int draw_series(const char *scene_path, th_world *world, picture_settings *s) {
     const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
     char stem[256], path[4000];
@@ -262,6 +279,9 @@ static int draw_series(const char *scene_path, th_world *world, picture_settings
         return TH_EXIT_FAILED;
     }
     view.rooms = rooms;
+    th_plan_underlay *underlays;
+    view.underlay_count = read_underlays(scene_path, scene, s, &underlays);
+    view.underlays = underlays;
     th_progress progress = th_progress_start(!s->quiet, s->times[s->time_count - 1]);
     int code = TH_EXIT_OK;
     for (int i = 0; i < s->time_count && code == TH_EXIT_OK && !th_interrupted(); ++i) {
@@ -280,6 +300,7 @@ static int draw_series(const char *scene_path, th_world *world, picture_settings
     }
     th_progress_end(&progress);
     th_rooms_destroy(rooms);
+    th_underlays_free(underlays, view.underlay_count);
     free(door_closed);
     return code == TH_EXIT_OK && th_interrupted() ? TH_EXIT_INTERRUPTED : code;
 }

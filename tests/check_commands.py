@@ -207,6 +207,7 @@ def make_folder(folder, text):
     (folder / "hall-wide.json").write_text(HALL.replace("5.4", "4.8").replace("6.6", "7.2"), encoding="utf-8")
     shutil.copy(ROOT / "scenes/interest/drawn.png", folder / "logo.png")
     shutil.copy(ROOT / "tests/data/import/two_storeys.ifc", folder / "house.ifc")
+    shutil.copy(ROOT / "docs/images/hidac-fallen-loose.png", folder / "floor.png")
     (folder / "people.csv").write_text("x,y,level\n2,2,0\n3,2,0\n", encoding="utf-8")
     (folder / "town.osm").write_text(TOWN, encoding="utf-8")
     for name, command in MADE.items():

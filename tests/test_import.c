@@ -1,10 +1,12 @@
 // Drawings: DXF read, joined and made a scene; a scene written and read again. SPDX-License-Identifier: Apache-2.0
 #include "core/file.h"
+#include "draw/plan_drawing.h"
 #include "import/drawing.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // Pairs of a DXF as one text, parted by blanks; ~ is an empty value.
 static char *dxf_of(const char *units, const char *blocks, const char *entities) {
@@ -554,6 +556,103 @@ static void people_come_from_a_table(void **state) {
     json_decref(scene);
 }
 
+static int brightness(const th_canvas *page, const th_plan_view *plan, double x, double y) {
+    th_panel_page panels = th_panel_page_fit(&plan->box, 1, 9, 5.2 * 9, 5.6 * 9,
+                                             plan->width - 10.5 * 9 - 1.5 * 9, 1.4 * plan->width);
+    th_panel panel = th_panel_page_level(page, &panels, plan->scene, &plan->box, 0);
+    cairo_surface_flush(page->surface);
+    const unsigned char *pixels = cairo_image_surface_get_data(page->surface);
+    int row = (int)th_panel_y(&panel, y), column = (int)th_panel_x(&panel, x);
+    return pixels[row * cairo_image_surface_get_stride(page->surface) + 4 * column + 1];
+}
+
+static bool is_darker(const th_canvas *page, const th_plan_view *plan, double x, double y,
+                      double than_x, double than_y) {
+    return brightness(page, plan, x, y) + 40 < brightness(page, plan, than_x, than_y);
+}
+
+// Its left half is black; a quarter turn makes that the southern one.
+static void pictures_are_traced(void **state) {
+    (void)state;
+    char folder[] = "/tmp/throng-trace-XXXXXX", from[64], to[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(from, sizeof from, "%s/floor.png", folder);
+    snprintf(to, sizeof to, "%s/plan.png", folder);
+    th_canvas drawn = th_canvas_create(200, 100, 10);
+    cairo_rectangle(drawn.cairo, 0, 0, 100, 100);
+    cairo_set_source_rgb(drawn.cairo, 0, 0, 0);
+    cairo_fill(drawn.cairo);
+    th_error error = {0};
+    assert_int_equal(th_canvas_write(&drawn, from, &error), TH_OK);
+    th_canvas_destroy(&drawn);
+    th_import_settings settings = th_import_settings_default();
+    settings.turn = 90.0;
+    settings.picture = to;
+    imported in = import_file(from, &settings);
+    assert_non_null(strstr(in.error.message, "--width"));
+    release(&in);
+    settings.width = 20.0;
+    in = import_file(from, &settings);
+    th_scene *scene = scene_from(&in);
+    assert_near(area_of(scene), 200.0, 1e-3);
+    assert_near(scene->levels[0].box.min_x, -10.0, 1e-4);
+    char *json = json_dumps(in.scene, 0);
+    const th_scene_view *view = th_scene_view_of(scene);
+    th_plan_underlay *list = NULL;
+    assert_int_equal(th_underlays_read(view, json, folder, false, &list, &error), 1);
+    assert_near(list[0].metres_per_pixel, 0.1, 1e-9);
+    th_moment crowd = {0};
+    th_plan_view plan = {.scene = view,
+                         .crowd = &crowd,
+                         .width = 800,
+                         .title = "traced",
+                         .underlays = list,
+                         .underlay_count = 1,
+                         .box = {-11, -1, 1, 21}};
+    th_canvas page = th_plan_page(&plan);
+    assert_true(is_darker(&page, &plan, -5.0, 5.0, -5.0, 15.0));
+    th_canvas_destroy(&page);
+    plan.underlay_count = 0;
+    page = th_plan_page(&plan);
+    assert_false(is_darker(&page, &plan, -5.0, 5.0, -5.0, 15.0));
+    th_canvas_destroy(&page);
+    th_underlays_free(list, 1);
+    // A file that is gone is told, and the rest is drawn.
+    remove(to);
+    assert_int_equal(th_underlays_read(view, json, folder, false, &list, &error), 0);
+    assert_string_equal(error.path, "underlays[0].file");
+    th_underlays_free(list, 0);
+    free(json);
+    th_scene_destroy(scene);
+    release(&in);
+    remove(from);
+    rmdir(folder);
+}
+
+// Without the program that draws them the error says what to install.
+static void missing_programs_are_told(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {{"/tmp/throng-none.svg", "librsvg2-bin"},
+                                           {"/tmp/throng-none.pdf", "poppler-utils"}};
+    const char *path = getenv("PATH");
+    char *before = strdup(path ? path : "/usr/bin");
+    th_import_settings settings = th_import_settings_default();
+    settings.width = 10.0;
+    settings.picture = "/tmp/throng-none.png";
+    setenv("PATH", "/nonexistent", 1);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        FILE *file = fopen(cases[k][0], "w");
+        assert_non_null(file);
+        fclose(file);
+        imported in = import_file(cases[k][0], &settings);
+        remove(cases[k][0]);
+        assert_non_null(strstr(in.error.message, cases[k][1]));
+        release(&in);
+    }
+    setenv("PATH", before, 1);
+    free(before);
+}
+
 static void other_files_are_told(void **state) {
     (void)state;
     static const char *const texts[] = {"{", "{}", "[]", "{\"scenario\":{}}",
@@ -576,6 +675,8 @@ int main(void) {
         cmocka_unit_test(vadere_comes_in),
         cmocka_unit_test(jupedsim_comes_in),
         cmocka_unit_test(people_come_from_a_table),
+        cmocka_unit_test(pictures_are_traced),
+        cmocka_unit_test(missing_programs_are_told),
         cmocka_unit_test(other_files_are_told),
         cmocka_unit_test(storeys_are_joined),
         cmocka_unit_test(an_ifc_file_runs),

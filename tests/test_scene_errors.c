@@ -76,8 +76,15 @@ static void names_and_types(void **state) {
          "s.json:1:3 zzzzzzzzzz: unknown key \"zzzzzzzzzz\"; known here: name, description, "
          "levels, stairs, zones, pictures, doors, exits, waypoints, waiting_areas, groups, "
          "scripted, measure, run, record, plan_cell, $schema, profiles, import, timetable, "
-         "interests, "
+         "underlays, interests, "
          "guidance, strips"},
+        {"{ 'levels': [" ROOM "],\n 'underlays': [{'file': 'a.png'}] }", NULL,
+         "s.json:2:16 underlays[0].metres_per_pixel: expected 0.00001 to 1000 m, found null"},
+        {"{ 'levels': [" ROOM "], 'underlays': [\n"
+         "{'file': 'a.png', 'metres_per_pixel': 0.1, 'level': 'attic'}] }",
+         NULL,
+         "s.json:2:53 underlays[0].level: expected the id of a level, found the text "
+         "\"attic\""},
         {"{ 'levels': 5 }", NULL,
          "s.json:1:13 levels: expected an array [ ... ], found the number 5"},
         {"{ // comment é\n 'name': 4 }", NULL,

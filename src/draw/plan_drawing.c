@@ -279,6 +279,7 @@ static void draw_level(const th_canvas *canvas, const th_plan_view *view, const 
     cairo_rectangle(canvas->cairo, panel.left, panel.top, panel.width, panel.height);
     cairo_clip(canvas->cairo);
     th_draw_ground(canvas, &panel, view->scene, level);
+    th_draw_underlays(canvas, &panel, view, level);
     if (view->rooms) th_draw_rooms(canvas, &panel, view->rooms, level);
     th_draw_walls(canvas, &panel, view, level);
     th_draw_people(canvas, &panel, view, level);

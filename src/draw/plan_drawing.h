@@ -22,6 +22,19 @@ typedef struct th_plan_influence {
     int level;
 } th_plan_influence;
 
+// A picture under the plan.
+typedef struct th_plan_underlay {
+    int level;
+    th_point at;                   // its lower left corner, from the scene's origin
+    double metres_per_pixel, turn; // [degrees] counter-clockwise about `at`
+    cairo_surface_t *image;
+} th_plan_underlay;
+// Those of a scene's text, whose files are in `folder` or, with `anywhere`, elsewhere. One that cannot be drawn is left out, with
+// an error. The list is released with th_underlays_free.
+int th_underlays_read(const th_scene_view *scene, const char *json, const char *folder,
+                      bool anywhere, th_plan_underlay **list, th_error *error);
+void th_underlays_free(th_plan_underlay *list, int count);
+
 typedef struct th_plan_view {
     const th_scene_view *scene;
     const bool *door_closed; // one per door, now
@@ -42,6 +55,8 @@ typedef struct th_plan_view {
     // Agents that lie on the ground: rectangles, drawn instead of their discs.
     const th_plan_influence *bodies;
     int body_count;
+    const th_plan_underlay *underlays;
+    int underlay_count;
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
@@ -55,6 +70,8 @@ th_result th_plan_draw(const th_plan_view *view, const char *path, th_error *err
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                     int level);
+void th_draw_underlays(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                       int level);
 // Clips all drawing until cairo_restore to walkable ground.
 void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene_view *scene,
                        int level);

@@ -125,6 +125,8 @@ typedef struct th_import_settings {
     double origin[2]; // of maps, from an earlier import
     double exits[64][4];
     int exit_count;
+    double width;        // of a picture on the ground [m]; 0: not known
+    const char *picture; // the PNG that is written of one, beside the scene
     const char *file, *name;
 } th_import_settings;
 
@@ -148,6 +150,13 @@ json_t *th_plan_recipe(const th_drawing *drawing, const th_import_settings *sett
 // NULL where `wkt` is all there is.
 json_t *th_others_take(th_arena *arena, const char *text, size_t length, const char *wkt,
                        const th_import_settings *settings, const char **told, th_error *error);
+
+// picture.c: a PNG, SVG or PDF to be traced. The PNG is released with free().
+bool th_picture_is(const char *path);
+th_result th_picture_read(const char *path, char **png, size_t *length, th_error *error);
+// As th_import_file.
+json_t *th_picture_import(th_arena *arena, const char *path, const th_import_settings *settings,
+                          const char **told, th_error *error);
 
 // people.c: the groups of a scene from a CSV of people, and into `told` what was made of it.
 th_result th_import_people(json_t *scene, const char *text, size_t length, char *told, size_t size,

@@ -57,6 +57,11 @@ json_t *th_import_file(th_arena *arena, const char *path, const th_import_settin
     if (recipe) *recipe = NULL;
     if (ends_in(path, ".json .scenario .wkt"))
         return read_others(arena, path, settings, told, error);
+    if (th_picture_is(path)) return th_picture_import(arena, path, settings, told, error);
+    if (ends_in(path, ".jpg .jpeg .webp .gif .tif .tiff .bmp")) {
+        th_fail(error, TH_BAD_SCENE, "", "save the picture as PNG; SVG and PDF are read, too");
+        return NULL;
+    }
     if (ends_in(path, ".zip")) {
         th_fail(error, TH_BAD_SCENE, "", "unpack it and import its config.json");
         return NULL;

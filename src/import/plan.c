@@ -202,6 +202,8 @@ th_result th_import_recipe(th_import_settings *settings, const json_t *scene, th
         return th_fail(error, TH_BAD_SCENE, "import",
                        "gaps are closed up to \"close\", 0 to 1 m, and the drawing is turned by "
                        "\"turn\", -360 to 360 degrees");
+    if (settings->width == 0.0)
+        settings->width = json_number_value(json_object_get(recipe, "width"));
     settings->has_origin |= take_numbers(recipe, "origin", settings->origin, 2);
     if (!settings->has_area) settings->has_area = take_numbers(recipe, "area", settings->area, 4);
     json_t *value;

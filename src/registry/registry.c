@@ -224,9 +224,9 @@ static th_result check_key(const th_model *model, const th_section_info *section
 
 // The keys that scenes and groups have without any model: sections may not be called like them.
 static const char *const scene_keys[] = {
-    "name",   "description", "levels",        "stairs",   "zones",    "pictures", "doors",
-    "exits",  "waypoints",   "waiting_areas", "groups",   "scripted", "measure",  "run",
-    "record", "plan_cell",   "$schema",       "profiles", "import",   "timetable"};
+    "name",   "description", "levels",        "stairs",   "zones",    "pictures",  "doors",
+    "exits",  "waypoints",   "waiting_areas", "groups",   "scripted", "measure",   "run",
+    "record", "plan_cell",   "$schema",       "profiles", "import",   "timetable", "underlays"};
 static const char *const group_keys[] = {
     "id",     "level",    "area",   "count",       "density", "positions", "positions_file",
     "source", "radius",   "speed",  "premovement", "mass",    "rigid",     "route",

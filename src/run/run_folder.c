@@ -233,8 +233,9 @@ static th_result each_link(json_t *node, visit_link *visit, void *context, th_er
                 result = visit(context, node, keys[i], error);
         for (void *at = json_object_iter(node); at && result == TH_OK;
              at = json_object_iter_next(node, at))
-            if (strcmp(json_object_iter_key(at), "import") !=
-                0) // names a drawing that no run reads
+            // Neither a drawing nor a picture under the plan is read by a run.
+            if (strcmp(json_object_iter_key(at), "import") != 0 &&
+                strcmp(json_object_iter_key(at), "underlays") != 0)
                 result = each_link(json_object_iter_value(at), visit, context, error);
     }
     return result;

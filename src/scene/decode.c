@@ -313,7 +313,60 @@ static void read_recipe(th_decoder *decoder, json_t *root) {
     if (!recipe) return;
     th_place place = th_enter_key(decoder, "import");
     TH_CHECK_KEYS(decoder, recipe, "file", "unit", "close", "turn", "origin", "area", "occupants",
-                  "layers");
+                  "layers", "width");
+    th_leave(decoder, place);
+}
+
+typedef struct underlay {
+    const char *id, *level, *file;
+    double scale, turn;
+} underlay;
+
+static void read_underlay(th_decoder *decoder, json_t *value, void *item) {
+    underlay *u = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "file", "at", "metres_per_pixel", "turn"))
+        return;
+    *u = (underlay){0};
+    th_read_string(decoder, value, "id", &u->id);
+    th_read_string(decoder, value, "level", &u->level);
+    th_read_string(decoder, value, "file", &u->file);
+    th_read_number(decoder, value, "metres_per_pixel", &u->scale);
+    th_read_number(decoder, value, "turn", &u->turn);
+    json_t *at = json_object_get(value, "at"), *scale = json_object_get(value, "metres_per_pixel");
+    th_place place = th_enter_key(decoder, "at");
+    if (at) th_decode_point(decoder, at);
+    th_leave(decoder, place);
+    place = th_enter_key(decoder, "metres_per_pixel");
+    if (!(u->scale >= 1e-5 && u->scale <= 1e3)) th_expected(decoder, scale, "0.00001 to 1000 m");
+    th_leave(decoder, place);
+    place = th_enter_key(decoder, "file");
+    if (!u->file) th_expected(decoder, NULL, "the name of a picture");
+    th_leave(decoder, place);
+}
+
+// Checks the pictures that lie under a plan, which are drawn by others; a run does not use them.
+static void read_underlays(th_decoder *decoder, json_t *root, const th_scene_def *def) {
+    enum { UNDERLAYS_MAX = 20 };
+    int count = 0;
+    const underlay *list =
+        th_read_array(decoder, root, "underlays", sizeof *list, read_underlay, &count);
+    th_place place = th_enter_key(decoder, "underlays");
+    if (count > UNDERLAYS_MAX)
+        th_expected(decoder, json_object_get(root, "underlays"), "at most 20 pictures");
+    for (int k = 0; k < count && decoder->result == TH_OK; ++k) {
+        int level = 0;
+        while (list[k].level && level < def->level_count &&
+               !(def->levels[level].id && strcmp(def->levels[level].id, list[k].level) == 0))
+            ++level;
+        if (level == 0 || level < def->level_count) continue;
+        th_place inside = th_enter_index(decoder, (size_t)k);
+        th_enter_key(decoder, "level");
+        th_expected(
+            decoder,
+            json_object_get(json_array_get(json_object_get(root, "underlays"), (size_t)k), "level"),
+            "the id of a level");
+        th_leave(decoder, inside);
+    }
     th_leave(decoder, place);
 }
 
@@ -333,6 +386,7 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
     read_recipe(&decoder, root);
     def->levels = th_read_array(&decoder, root, "levels", sizeof(th_level_def), read_level,
                                 &def->level_count);
+    read_underlays(&decoder, root, def);
     def->stairs = th_read_array(&decoder, root, "stairs", sizeof(th_stairs_def), read_stairs,
                                 &def->stairs_count);
     def->zones =

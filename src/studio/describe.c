@@ -500,6 +500,25 @@ static json_t *carried_document(const json_t *document) {
     return size == 0 || size > TH_STUDIO_FILE_DOCUMENT ? json_null() : json_deep_copy(document);
 }
 
+static json_t *describe_underlays(const json_t *document, const th_scene_view *scene) {
+    json_t *out = json_array(), *given;
+    size_t k;
+    json_array_foreach(json_object_get(document, "underlays"), k, given) {
+        const char *on = json_string_value(json_object_get(given, "level"));
+        const json_t *at = json_object_get(given, "at");
+        int level = scene->level_count - 1;
+        while (level > 0 && !(on && strcmp(scene->levels[level].id, on) == 0)) --level;
+        json_array_append_new(
+            out, json_pack("{s:O,s:i,s:O,s:o,s:O,s:f}", "id", json_object_get(given, "id"), "level",
+                           level, "file", json_object_get(given, "file"), "at",
+                           point(json_number_value(json_array_get(at, 0)) - scene->origin.x,
+                                 json_number_value(json_array_get(at, 1)) - scene->origin.y),
+                           "metres_per_pixel", json_object_get(given, "metres_per_pixel"), "turn",
+                           json_number_value(json_object_get(given, "turn"))));
+    }
+    return out;
+}
+
 json_t *th_describe_scene(const th_studio *studio, int world) {
     const th_play *play = &studio->plays[world];
     const th_scene_view *scene = studio->replay ? th_replay_scene(studio->replay)
@@ -522,6 +541,7 @@ json_t *th_describe_scene(const th_studio *studio, int world) {
                         play->live_walls ? json_deep_copy(play->live_walls) : json_array());
     json_object_set_new(out, "findings",
                         play->charts.findings ? json_incref(play->charts.findings) : json_array());
+    json_object_set_new(out, "underlays", describe_underlays(play->document, scene));
     describe_offers(play->catalogue, scene, out);
     return describe_rest(scene, out);
 }

@@ -60,6 +60,7 @@ static const list_kind kinds[] = {
     {"stairs", "stairs", false, false, true, false},
     {"zones", "zone", false, false, true, false},
     {"pictures", "picture", false, false, true, false},
+    {"underlays", "underlay", false, false, true, false},
     {"doors", "door", false, false, true, false},
     {"exits", "exit", false, false, true, true},
     {"waypoints", "waypoint", false, false, true, true},

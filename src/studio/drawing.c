@@ -21,7 +21,8 @@ typedef struct th_intake_job {
     char folder[TH_PATH_MAX], name[NAME_MOST + 1], stem[NAME_MOST + 1];
     json_t *asked, *recipe, *scene; // the settings have texts of `asked`
     th_import_settings settings;
-    char *told;
+    char *told, *png; // png: of a picture to be traced
+    size_t png_size;
     th_error error;
     uint64_t client;
     json_t *id;
@@ -110,6 +111,10 @@ static void make(th_intake_job *job) {
     const char *told = "", *occupants = json_string_value(json_object_get(job->asked, "occupants"));
     th_arena arena = th_arena_of(NULL);
     path_in(job->folder, job->name, path);
+    if (th_picture_is(path)) {
+        th_picture_read(path, &job->png, &job->png_size, &job->error);
+        return;
+    }
     job->scene = th_import_file(&arena, path, &job->settings, &told, &job->recipe, &job->error);
     if (job->scene && !job->recipe)
         job->recipe = json_deep_copy(json_object_get(job->scene, "import"));
@@ -147,6 +152,7 @@ static void release(th_intake_job *job) {
     json_decref(job->scene);
     json_decref(job->id);
     free(job->told);
+    free(job->png);
     free(job);
 }
 
@@ -159,10 +165,21 @@ static json_t *show(th_studio *studio, const th_intake_job *job, th_error *error
     return th_request_opened(studio, document, file, error);
 }
 
+// The page shows it under the plan, and the client says how large it is.
+static json_t *picture_of(const th_intake_job *job, th_error *error) {
+    char file[NAME_MOST + 8];
+    snprintf(file, sizeof file, "%s.png", job->stem);
+    if (job->png_size <= TH_STUDIO_PICTURE)
+        return json_pack("{s:s,s:o}", "name", file, "picture",
+                         th_base64_text(job->png, job->png_size));
+    return th_request_refuse(error, "", "the picture has more than 5 MiB; make it coarser");
+}
+
 // A drawing that makes no scene is no refusal: its layers may be other parts.
 static json_t *finish(th_studio *studio, th_intake_job *job, th_error *error) {
     *error = job->error;
     json_t *answer = NULL;
+    if (job->png) return picture_of(job, error);
     if (job->scene) {
         *error = (th_error){0};
         answer = show(studio, job, error);

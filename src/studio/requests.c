@@ -355,6 +355,7 @@ static const struct {
     {"new", th_do_new, true, true},
     {"upload", th_do_upload, true, true},
     {"import", th_do_import, true, true},
+    {"underlay", th_do_underlay, false, false},
     {"save", th_do_save, false, true},
     {"templates", th_do_templates, true, false},
     {"template", th_do_template, true, true},
@@ -461,6 +462,34 @@ json_t *th_do_open(th_studio *studio, const json_t *asked, uint64_t client, th_e
                  "a scene that is sent cannot have files beside it; start `throng studio %.100s` "
                  "where they are",
                  name);
+    return answer;
+}
+
+// The picture of an underlay, which lies beside the scene.
+json_t *th_do_underlay(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
+    (void)client;
+    const char *id = json_string_value(json_object_get(asked, "key")), *file = NULL;
+    const json_t *list = json_object_get(studio->plays[0].document, "underlays");
+    for (size_t k = 0; id && k < json_array_size(list); ++k) {
+        const json_t *one = json_array_get(list, k);
+        const char *name = json_string_value(json_object_get(one, "id"));
+        if (name && strcmp(name, id) == 0) file = json_string_value(json_object_get(one, "file"));
+    }
+    if (!file) return th_request_refuse(error, "key", "give the id of an underlay of the scene");
+    if (!studio->base_dir)
+        return th_request_refuse(error, "", "no file lies beside a scene that was sent");
+    th_arena arena = th_arena_of(NULL);
+    char *bytes = NULL;
+    size_t length = 0;
+    json_t *answer = NULL;
+    if (th_file_read(&arena, (th_link_scope){studio->base_dir, studio->allow_links}, file,
+                     "underlays", &bytes, &length, error) == TH_OK) {
+        if (length > TH_STUDIO_PICTURE)
+            th_request_refuse(error, "", "the picture has more than 5 MiB; make it coarser");
+        else
+            answer = json_pack("{s:o}", "data", th_base64_text(bytes, length));
+    }
+    th_arena_release(&arena);
     return answer;
 }
 
@@ -598,19 +627,33 @@ size_t th_base64_decode(const char *text, size_t length, unsigned char *bytes) {
     return size;
 }
 
-void th_base64_put(th_file_writer *file, const unsigned char *bytes, size_t size) {
+// Three bytes, or the last one or two.
+static size_t encode(const unsigned char *bytes, size_t left, char text[4]) {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned word = (unsigned)bytes[0] << 16 | (left > 1 ? (unsigned)bytes[1] << 8 : 0) |
+                    (left > 2 ? (unsigned)bytes[2] : 0);
+    text[0] = letters[word >> 18];
+    text[1] = letters[word >> 12 & 63];
+    text[2] = left > 1 ? letters[word >> 6 & 63] : '=';
+    text[3] = left > 2 ? letters[word & 63] : '=';
+    return 4;
+}
+
+json_t *th_base64_text(const char *bytes, size_t size) {
+    char *text = malloc((size + 2) / 3 * 4 + 1), *to = text;
+    for (size_t k = 0; text && k < size; k += 3)
+        to += encode((const unsigned char *)bytes + k, size - k, to);
+    json_t *value = text ? json_stringn(text, (size_t)(to - text)) : NULL;
+    free(text);
+    return value;
+}
+
+void th_base64_put(th_file_writer *file, const unsigned char *bytes, size_t size) {
     char line[4096];
     size_t used = 0;
     for (size_t k = 0; k < size; k += 3) {
-        size_t left = size - k;
-        unsigned word = (unsigned)bytes[k] << 16 | (left > 1 ? (unsigned)bytes[k + 1] << 8 : 0) |
-                        (left > 2 ? (unsigned)bytes[k + 2] : 0);
-        line[used++] = letters[word >> 18];
-        line[used++] = letters[word >> 12 & 63];
-        line[used++] = left > 1 ? letters[word >> 6 & 63] : '=';
-        line[used++] = left > 2 ? letters[word & 63] : '=';
+        used += encode(bytes + k, size - k, line + used);
         if (used + 4 <= sizeof line) continue;
         th_file_put(file, line, used);
         used = 0;

@@ -18,6 +18,7 @@
 #define TH_STUDIO_ANCHOR_STEP 5.0 // [s] simulated between states from which one can go on
 #define TH_STUDIO_ANCHOR_BYTES ((size_t)128 << 20) // of all of them, without scenes
 #define TH_STUDIO_UPLOAD ((size_t)1 << 30)         // bytes of a recording that a client sends
+#define TH_STUDIO_PICTURE ((size_t)5 << 20)        // bytes of a picture that is sent to clients
 #define TH_STUDIO_SHARE 0.03        // of the stepping thread's time that taking moments may cost
 #define TH_STUDIO_ANSWER_SHARE 0.01 // and answering, where clients ask more than that
 
@@ -294,6 +295,7 @@ void th_studio_greet(th_studio *studio, uint64_t client); // 0: all
 void th_upload_end(th_upload *upload); // closes and removes the file
 // Bytes that base64 stands for, at most `length`; SIZE_MAX: it is none.
 size_t th_base64_decode(const char *text, size_t length, unsigned char *bytes);
+json_t *th_base64_text(const char *bytes, size_t size);
 void th_base64_put(th_file_writer *file, const unsigned char *bytes, size_t size);
 
 // ---- the last minutes, play.c
@@ -417,8 +419,8 @@ typedef json_t *th_request_fn(th_studio *studio, const json_t *asked, uint64_t c
                               th_error *error);
 th_request_fn th_do_set, th_do_model, th_do_edit, th_do_undo, th_do_redo; // edits.c
 th_request_fn th_do_open, th_do_new, th_do_save, th_do_templates, th_do_template, th_do_compare,
-    th_do_upload;           // requests.c
-th_request_fn th_do_import; // drawing.c
+    th_do_upload, th_do_underlay; // requests.c
+th_request_fn th_do_import;       // drawing.c
 // Puts a document (taken over; NULL: with an error) on show and tells all clients; members of the answer.
 json_t *th_request_opened(th_studio *studio, json_t *document, const char *name, th_error *error);
 

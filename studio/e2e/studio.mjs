@@ -969,10 +969,35 @@ test("a picture is an underlay whose scale two clicks set", () =>
         await studio.page.fill("#picture-length", "10");
         const before = await studio.page.evaluate(() => window.studio.plans[0].underlay.scale);
         await studio.page.click("#picture-scale");
-        const after = await studio.page.evaluate(() => window.studio.plans[0].underlay.scale);
+        await studio.wait(() => window.studio.plans[0].underlays.length === 1);
+        const after = await studio.page.evaluate(() => window.studio.plans[0].underlays[0].scale);
         assert.ok(Math.abs(after / before - 2) < 0.05, `${after / before} times larger`);
+        // It is part of the scene: undone, done again, saved with its file.
+        await studio.page.keyboard.press("Control+z");
+        await studio.wait(() => window.studio.plans[0].underlays.length === 0);
+        await studio.page.keyboard.press("Control+y");
+        await studio.wait(() => window.studio.plans[0].underlays.length === 1);
+        const files = [];
+        const both = new Promise((done) => studio.page.on("download", (file) => files.push(file) === 2 && done()));
+        await studio.page.click("#save");
+        await both;
+        const folder = join(output, `${process.env.TH_WORKER ?? 0}-underlay`);
+        for (const file of files) await file.saveAs(join(folder, file.suggestedFilename()));
+        const saved = files.map((file) => file.suggestedFilename()).find((name) => name.endsWith(".json"));
+        const kept = JSON.parse(readFileSync(join(folder, saved), "utf8")).underlays;
+        assert.deepEqual(kept.map(({ file, level }) => [file, level]), [["floor.png", "ground"]]); // prettier-ignore
+        assert.ok(existsSync(join(folder, "floor.png")));
+        const again = await serve("studio", join(folder, saved), "--no-browser", "--paused", "--threads", "1");
+        const other = await Studio.open(browser, again.address);
+        await other.wait(() => window.studio.plans[0].underlays[0]?.width === 200);
+        await other.shot("underlay");
+        await other.page.click("#tab-view");
+        await other.page.click("[data-underlay]");
+        await other.wait(() => window.studio.plans[0].underlays.length === 0);
+        await other.close();
+        again.stop();
         await studio.page.setInputFiles("#file", join(output, "floor.png"));
-        await studio.page.click('button[title="Take the picture away"]');
+        await studio.page.click("#picture-remove");
         await studio.wait(() => window.studio.plans[0].underlay === null);
     }));
 

@@ -308,6 +308,7 @@ export class App implements Listener, EditorHost {
             this.looks.buildView(scene);
             if (!this.registry?.replay && !this.files.underlay) this.toolbar.showTool();
         } else plan.setCamera(this.plans[0].centre[0], this.plans[0].centre[1], this.plans[0].scale);
+        this.files.showUnderlays();
         this.editor.refresh(scene);
         if (world === this.editor.world && this.editor.chosen.length === 0) this.properties.show();
         if (this.registry) this.models.show(this.registry, this.scenes, this.comparing());

@@ -216,6 +216,14 @@ export function decodeScene(event: Json): Scene {
             discomfort: num(z.discomfort),
             stairs: stairNames.has(text(z.id)),
         })),
+        underlays: list(event.underlays).map((u) => ({
+            id: text(u.id),
+            level: num(u.level),
+            file: text(u.file),
+            at: [numbers(u.at)[0] ?? 0, numbers(u.at)[1] ?? 0] as [number, number],
+            scale: num(u.metres_per_pixel, 1),
+            turn: num(u.turn),
+        })),
         groups: list(event.groups).map((g) => ({
             id: text(g.id),
             level: num(g.level),

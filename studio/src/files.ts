@@ -6,14 +6,19 @@ import { Drawing, isDrawing } from "./drawing";
 import type { Reply } from "./link";
 import type { Underlay } from "./plan";
 import { drawThumbnail } from "./thumbnail";
-import type { Template } from "./types";
+import type { Template, UnderlayItem } from "./types";
+
+type Placed = Underlay & { name: string; scaling: [number, number][] };
 
 export class Files {
-    underlay: (Underlay & { scaling: [number, number][] }) | null = null;
+    underlay: Placed | null = null; // that is being placed
+    private images = new Map<string, HTMLImageElement>(); // of underlays, by file
+    private unsaved = new Map<string, Blob>(); // those that were dropped
+    private askedFor = new Set<string>();
     file = h("input", {
         type: "file",
         hidden: true,
-        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg,.sqlite,.h5,.hdf5,.txt,.gz,.dxf,.ifc,.osm,.pbf,.gpkg,.shp,.shx,.dbf,.prj,.kml,.gml,.fgb,.scenario,.csv",
+        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg,.pdf,.sqlite,.h5,.hdf5,.txt,.gz,.dxf,.ifc,.osm,.pbf,.gpkg,.shp,.shx,.dbf,.prj,.kml,.gml,.fgb,.scenario,.csv",
         multiple: true,
         id: "file",
         onchange: () => {
@@ -53,7 +58,7 @@ export class Files {
     }
 
     private async openFile(file: File): Promise<void> {
-        if (file.type.startsWith("image/") || /\.(png|jpe?g|webp|svg)$/i.test(file.name)) {
+        if (file.type.startsWith("image/") || /\.(png|jpe?g|webp|svg|pdf)$/i.test(file.name)) {
             await this.openPicture(file);
             return;
         }
@@ -90,26 +95,41 @@ export class Files {
         return true;
     }
 
+    // A picture to trace, as PNG: of a PDF the program makes one.
     async openPicture(file: File): Promise<void> {
-        const image = new Image();
-        image.src = URL.createObjectURL(file);
-        try {
-            await image.decode();
-        } catch {
+        let name = file.name,
+            picture: Blob = file;
+        if (/\.pdf$/i.test(file.name)) {
+            if (!(await this.send(file, file.name, { keep: true }))) return;
+            const reply = await this.app.ask("import", { name: file.name });
+            if (!reply.ok) return;
+            name = String(reply.name);
+            picture = fromBase64(String(reply.picture));
+        }
+        let image = await decoded(picture);
+        if (image && !/\.png$/i.test(name)) {
+            picture = await asPng(image, /\.svg$/i.test(name) ? 3000 : 0);
+            name = name.replace(/(\.[^.]*)?$/, ".png");
+            image = await decoded(picture);
+        }
+        if (!image) {
             this.app.note(`${file.name} is not a picture that this browser can show`, true);
             return;
         }
-        const [x, y, right] = this.app.plans[0].visible();
+        const missing = this.app.scenes[0]?.underlays.some((u) => u.file === name && !this.images.has(name));
+        this.images.set(name, image);
+        this.unsaved.set(name, picture);
+        if (missing) this.showUnderlays();
+        else this.placePicture(name, image);
+    }
+
+    private placePicture(name: string, image: HTMLImageElement): void {
+        const [x, y, right] = this.app.plans[0].visible(),
+            width = image.naturalWidth || 1000,
+            height = image.naturalHeight || 1000;
         this.underlay = {
-            image,
-            width: image.naturalWidth || 1000,
-            height: image.naturalHeight || 1000,
-            x,
-            y,
-            scale: 1,
-            scaling: [],
-        };
-        this.underlay.scale = (right - x) / this.underlay.width;
+            name, image, width, height, x, y, scale: (right - x) / width, turn: 0, level: this.app.level(), scaling: [],
+        }; // prettier-ignore
         this.app.plans[0].underlay = this.underlay;
         this.app.toolbar.setTool("select");
         this.app.plans[0].redraw();
@@ -117,13 +137,15 @@ export class Files {
             this.app.toolbar.hint,
             h("b", {}, "Scale of the picture:"),
             h("span", {}, "click two points whose distance you know."),
-            button("Remove picture", "Take the picture away", () => {
-                this.app.plans[0].underlay = null;
-                this.underlay = null;
-                this.app.plans[0].redraw();
-                this.app.toolbar.setTool("select");
-            }),
+            button("Remove picture", "Take the picture away", () => this.dropPicture(), { id: "picture-remove" }),
         );
+    }
+
+    dropPicture(): void {
+        this.underlay = null;
+        this.app.plans[0].underlay = null;
+        this.app.plans[0].redraw();
+        this.app.toolbar.setTool("select");
     }
 
     // Two clicks and a length give the scale; the first point stays where it is.
@@ -151,16 +173,7 @@ export class Files {
             underlay.x = a[0] + (underlay.x - a[0]) * factor;
             underlay.y = a[1] + (underlay.y - a[1]) * factor;
             underlay.scale *= factor;
-            this.app.plans[0].underlay = underlay;
-            this.underlay = null;
-            this.app.plans[0].fit([
-                underlay.x,
-                underlay.y,
-                underlay.x + underlay.width * underlay.scale,
-                underlay.y + underlay.height * underlay.scale,
-            ]);
-            this.app.toolbar.setTool("wall");
-            this.app.note("Trace the walls over the picture.");
+            void this.keepPicture(underlay);
         };
         clear(
             this.app.toolbar.hint,
@@ -171,15 +184,68 @@ export class Files {
         return true;
     }
 
+    // It becomes part of the scene.
+    private async keepPicture(u: Placed): Promise<void> {
+        const scene = this.app.scenes[0],
+            [ox, oy] = scene?.origin ?? [0, 0];
+        const value = {
+            level: scene?.levels[u.level]?.id,
+            file: u.name,
+            at: [u.x + ox, u.y + oy],
+            metres_per_pixel: u.scale,
+        };
+        const reply = await this.app.edit(
+            { kind: "add", what: "underlays", value },
+            "Trace the walls over the picture.",
+        );
+        if (!reply.ok) return;
+        this.dropPicture();
+        this.app.plans[0].fit([u.x, u.y, u.x + u.width * u.scale, u.y + u.height * u.scale]);
+        this.app.toolbar.setTool("wall");
+    }
+
+    // The pictures of the scene, as far as they are here; others are asked for once.
+    showUnderlays(): void {
+        for (const [world, scene] of this.app.scenes.entries()) {
+            if (!scene) continue;
+            this.app.plans[world].underlays = scene.underlays.flatMap((u) => {
+                const image = this.images.get(u.file);
+                if (!image) void this.askPicture(`${scene.file} ${scene.name}`, u);
+                const [x, y] = u.at;
+                return image
+                    ? [{ image, width: image.naturalWidth, height: image.naturalHeight, x, y, scale: u.scale, turn: u.turn, level: u.level }]
+                    : []; // prettier-ignore
+            });
+            this.app.plans[world].redraw();
+        }
+    }
+
+    private async askPicture(scene: string, { id, file }: UnderlayItem): Promise<void> {
+        const key = `${scene} ${file}`;
+        if (this.askedFor.has(key)) return;
+        this.askedFor.add(key);
+        const reply = await this.app.quietly("underlay", { key: id }),
+            image = reply.ok ? await decoded(fromBase64(String(reply.data))) : null;
+        if (!image) {
+            this.app.note(`${file} is not beside the scene; drop it on the page`, true);
+            return;
+        }
+        this.images.set(file, image);
+        this.showUnderlays();
+    }
+
     async save(): Promise<Reply> {
         const reply = await this.app.ask("save", { world: this.app.editor.world });
         if (!reply.ok) return reply;
-        const address = URL.createObjectURL(new Blob([String(reply.text)], { type: "application/json" }));
-        const anchor = h("a", { href: address, download: String(reply.name ?? "scene.json") });
-        anchor.click();
-        setTimeout(() => URL.revokeObjectURL(address), 10000);
+        const name = String(reply.name ?? "scene.json");
+        download(new Blob([String(reply.text)], { type: "application/json" }), name);
+        for (const { file } of this.app.scenes[this.app.editor.world]?.underlays ?? []) {
+            const picture = this.unsaved.get(file);
+            if (picture) download(picture, file); // beside the scene
+            this.unsaved.delete(file);
+        }
         this.app.keeper.forget();
-        this.app.note(`Saved as ${anchor.download}`);
+        this.app.note(`Saved as ${name}`);
         return reply;
     }
 
@@ -249,6 +315,37 @@ export class Files {
         });
         return this.asked;
     }
+}
+
+function download(content: Blob, name: string): void {
+    const address = URL.createObjectURL(content);
+    h("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+// null: no picture that the browser knows.
+async function decoded(picture: Blob): Promise<HTMLImageElement | null> {
+    const image = new Image();
+    image.src = URL.createObjectURL(picture);
+    try {
+        await image.decode();
+        return image;
+    } catch {
+        return null;
+    }
+}
+
+// Drawn anew; `side`: the pixels of the longer side of what has lines instead of pixels.
+async function asPng(image: HTMLImageElement, side: number): Promise<Blob> {
+    const [w, height] = [image.naturalWidth || 1000, image.naturalHeight || 1000],
+        grow = side > 0 ? side / Math.max(w, height) : 1,
+        canvas = h("canvas", { width: Math.round(w * grow), height: Math.round(height * grow) });
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done) => canvas.toBlob((blob) => done(blob ?? new Blob()), "image/png"));
+}
+
+function fromBase64(text: string): Blob {
+    return new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]);
 }
 
 // The folders of scenes and their papers.

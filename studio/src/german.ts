@@ -504,6 +504,8 @@ export const GERMAN: Record<string, string> = {
     "open the scene with `throng studio`": "die Szene mit `throng studio` öffnen",
     "Drop a scene, a drawing, a map, or a picture of a floor plan":
         "Eine Szene, eine Zeichnung, eine Karte oder das Bild eines Grundrisses hier ablegen",
+    "{} is not beside the scene; drop it on the page": "{} liegt nicht neben der Szene; auf die Seite ziehen",
+    "Picture removed": "Bild entfernt",
     "What became of the drawing": "Was aus der Zeichnung wurde",
     "The drawing's unit": "Die Einheit der Zeichnung",
     "Gaps up to this are closed [m]": "Lücken bis zu dieser Breite werden geschlossen [m]",

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { CATEGORIES, MAPS, categoryTable, css, gradient, roundUp, sample, table, ticks, type Rgb } from "./colours";
-import { clear, cssColour, dark, h, redrawn, short, unitText, words } from "./dom";
+import { button, clear, cssColour, dark, h, redrawn, short, unitText, words } from "./dom";
 import { CLOTHES, clothesOf } from "./walker";
 import type { ColourValue, Layer, People, Raster, Scene, Service, Vectors } from "./types";
 
@@ -295,6 +295,22 @@ export class Looks {
                         onchange: () => this.app.toggleNames(),
                     }),
                     "Names",
+                ),
+            ),
+            ...scene.underlays.map(({ id, file }) =>
+                h(
+                    "div",
+                    { className: "field" },
+                    h("span", {}, file),
+                    this.app.registry?.replay
+                        ? null
+                        : button(
+                              "Remove",
+                              "Take the picture away",
+                              () =>
+                                  void this.app.edit({ kind: "remove", what: "underlays", key: id }, "Picture removed"),
+                              { "data-underlay": id },
+                          ),
                 ),
             ),
         ];

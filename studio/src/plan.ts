@@ -11,6 +11,7 @@ import { boxOf, boxOfRings } from "./types";
 
 export const TURN_ABOVE = 26; // CSS pixels from a selection to the handle that turns it
 
+// A picture under the plan: its lower left corner, the metres of a pixel, the turn about that corner [degrees].
 export interface Underlay {
     image: CanvasImageSource;
     width: number;
@@ -18,6 +19,8 @@ export interface Underlay {
     x: number;
     y: number;
     scale: number;
+    turn: number;
+    level: number;
 }
 export interface Sketch {
     // what the tool in the hand draws
@@ -49,7 +52,8 @@ export class PlanView {
     raster: Raster | null = null;
     rasterColour: ((value: number) => [number, number, number, number]) | null = null;
     vectors: Vectors | null = null;
-    underlay: Underlay | null = null;
+    underlay: Underlay | null = null; // that is being placed
+    underlays: Underlay[] = []; // of the scene
     sketch: Sketch | null = null;
     chosen: Chosen | null = null;
     inspection: Inspection | null = null;
@@ -312,18 +316,15 @@ export class PlanView {
         this.trace(context, level.rings);
         context.fillStyle = cssColour("--floor");
         context.fill("evenodd");
-        if (this.underlay) {
-            const u = this.underlay,
-                [x, y] = this.toPixels(u.x, u.y);
+        for (const u of this.underlay ? [...this.underlays, this.underlay] : this.underlays) {
+            if (u.level !== this.level) continue;
+            const size = u.scale * this.scale;
+            context.save();
+            context.translate(...this.toPixels(u.x, u.y));
+            context.rotate((-u.turn * Math.PI) / 180);
             context.globalAlpha = 0.55;
-            context.drawImage(
-                u.image,
-                x,
-                y - u.height * u.scale * this.scale,
-                u.width * u.scale * this.scale,
-                u.height * u.scale * this.scale,
-            );
-            context.globalAlpha = 1;
+            context.drawImage(u.image, 0, -u.height * size, u.width * size, u.height * size);
+            context.restore();
         }
         for (const zone of scene.zones) {
             if (zone.level !== this.level) continue;

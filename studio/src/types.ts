@@ -152,6 +152,15 @@ export interface Target {
     name: string;
     goals: number[];
 }
+// A picture under the plan, as the scene names it.
+export interface UnderlayItem {
+    id: string;
+    level: number;
+    file: string;
+    at: [number, number];
+    scale: number;
+    turn: number;
+}
 export interface Scene {
     world: number;
     name: string;
@@ -169,6 +178,7 @@ export interface Scene {
     zones: Zone[];
     links: Link[];
     groups: Group[];
+    underlays: UnderlayItem[];
     lines: MeasureLine[];
     areas: MeasureArea[];
     colours: ColourValue[];

@@ -15,6 +15,7 @@ from ._arrays import Array, address, points_of
 KINDS = {
     "level": "levels", "stairs": "stairs", "zone": "zones", "picture": "pictures", "door": "doors", "exit": "exits",
     "waypoint": "waypoints", "waiting_area": "waiting_areas", "group": "groups", "scripted": "scripted",
+    "underlay": "underlays",
 }
 
 
