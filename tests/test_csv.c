@@ -265,7 +265,7 @@ static void changed_bytes(void **state) {
     };
     static const char signs[] = ",;\t\"\n#.-e0x ";
     uint32_t random = 1;
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < 400; ++round) {
         char text[256];
         snprintf(text, sizeof text, "%s", seeds[round % 3]);
         size_t size = strlen(text);
