@@ -1,5 +1,6 @@
 // throng, the program: one table of subcommands. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "throng/record.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,4 +83,7 @@ static int finish_output(int code) {
     return code == TH_EXIT_OK ? TH_EXIT_FAILED : code;
 }
 
-int main(int argc, char **argv) { return finish_output(dispatch(argc, argv)); }
+int main(int argc, char **argv) {
+    th_record_serve_scenes();
+    return finish_output(dispatch(argc, argv));
+}

@@ -58,7 +58,7 @@ def check_plugin_layout():
         faults.append(f"model.h: {name} is not in TH_PLUGIN_LAYOUT")
 
 
-VALUES = {"th_value_def", "th_item_def", "th_section_def", "th_model_def", "th_weight_def", "th_share_def"}  # zeros mean "not given"
+VALUES = {"th_value_def", "th_item_def", "th_section_def", "th_model_def", "th_weight_def", "th_share_def", "th_recording_def"}  # zeros mean "not given"
 
 
 def check_promises():

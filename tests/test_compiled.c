@@ -150,7 +150,7 @@ static void other_versions_and_damage_are_refused_with_a_sentence(void **state) 
     (void)state;
     blob made = compiled_text(small);
     made.bytes[8] ^= 1;
-    assert_refused(made, "is of version 2 and this build reads version 3");
+    assert_refused(made, "is of version 5 and this build reads version 4");
     made.bytes[8] ^= 1;
     for (size_t k = 28; k < made.size; k += 97) {
         made.bytes[k] ^= 1;

@@ -89,6 +89,44 @@ static void busy_scene(void **state) {
     pair_end(p);
 }
 
+// Eighty people as a recording would have them: half there at the start with velocities, the others later, some on top of
+// one another.
+static th_result read_eighty(const th_recording_request *request, th_error *error) {
+    (void)error;
+    for (int k = 0; k < 80; ++k) {
+        th_recorded_person person = {.id = k, .time = k < 40 ? 0.0 : 0.15 * (k - 39)};
+        person.place = (th_point){k < 40 ? 2.0 + 0.6 * (k % 8) : 1.0,
+                                  k < 40 ? 3.0 + k / 8 : 9.0 + 0.1 * (k % 7)};
+        person.velocity = (th_vec2){k < 40 ? 1.1f : 0.7f, 0.05f * (float)(k % 3)};
+        request->take(request->context, &person);
+    }
+    return TH_OK;
+}
+
+static void recorded_people(void **state) {
+    (void)state;
+    static const char json[] =
+        TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 20]}}],
+        "exits": [{"id": "east", "line": [[30, 2], [30, 18]]}],
+        "groups": [{"recording": {"file": "%s"}, "to": "east"}]});
+    char text[sizeof json + sizeof TH_SOURCE_DIR + 16];
+    snprintf(text, sizeof text, json, TH_SOURCE_DIR "/README.md"); // any file will do
+    th_scene_options options = {.allow_links = true};
+    th_error error = {0};
+    pair p = {0};
+    th_scene_read_recordings_with(read_eighty);
+    if (th_scene_load_json(text, strlen(text), "recorded", NULL, &options, &p.scene, &error) !=
+        TH_OK)
+        fail_msg("%s", error.message);
+    p.cpu = device_world_with(p.scene, TH_BACKEND_CPU, 0, 0.0);
+    p.device = device_world_with(p.scene, TH_BACKEND_CUDA, 0, 0.0);
+    step_both(p, STEPS);
+    assert_same(p);
+    assert_true(th_world_statistics(p.device).spawned > 41);
+    pair_end(p);
+}
+
 // Changes by the caller count on the device from the next step on.
 static void changes_by_hand(void **state) {
     (void)state;
@@ -338,6 +376,7 @@ int main(void) {
         cmocka_unit_test(bodies_are_the_same),
         cmocka_unit_test(shipped_scenes),
         cmocka_unit_test(busy_scene),
+        cmocka_unit_test(recorded_people),
         cmocka_unit_test(changes_by_hand),
         cmocka_unit_test(leaving_in_a_crowd),
         cmocka_unit_test(exits_are_counted_without_events),

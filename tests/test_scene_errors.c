@@ -158,10 +158,10 @@ static void meaning(void **state) {
          "-3"},
         {"{ 'levels': [" ROOM "],\n  'groups': [{}] }", NULL,
          "s.json:2:14 groups[0]: the number of people is missing; give exactly one of \"count\", "
-         "\"density\", \"positions\", \"positions_file\" and \"source\""},
+         "\"density\", \"positions\", \"positions_file\", \"source\" and \"recording\""},
         {"{ 'levels': [" ROOM "],\n  'groups': [{'count': 3, 'density': 1}] }", NULL,
          "s.json:2:14 groups[0]: the number of people is given twice; give exactly one of "
-         "\"count\", \"density\", \"positions\", \"positions_file\" and \"source\""},
+         "\"count\", \"density\", \"positions\", \"positions_file\", \"source\" and \"recording\""},
         {"{ 'groups': [{'count': 3}] }", NULL,
          "s.json:1:14 groups[0]: the level is an open plane, so this group needs an \"area\" to "
          "appear in"},

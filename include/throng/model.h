@@ -469,6 +469,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("th_distribution", sizeof(th_distribution))       \
     X("th_door_change", sizeof(th_door_change))         \
     X("th_arrival", sizeof(th_arrival))                 \
+    X("th_entry", sizeof(th_entry))                     \
     X("th_keyframe", sizeof(th_keyframe))               \
     X("th_run_settings", sizeof(th_run_settings))       \
     X("th_record_settings", sizeof(th_record_settings)) \

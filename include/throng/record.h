@@ -166,6 +166,9 @@ typedef struct th_recorder_totals {
 TH_RECORD_API th_result th_recorder_close(th_recorder *recorder, th_recorder_totals *totals,
                                           th_error *error);
 
+// From now on scenes of this process may take people from recordings ("recording" of a group).
+TH_RECORD_API void th_record_serve_scenes(void);
+
 // The walkable area of a level in scene coordinates, for others to read. An open plane gives the
 // rectangle of all that is named on it, 10 m wider. Caller frees with th_free; NULL: no memory.
 TH_RECORD_API char *th_scene_level_wkt(const th_scene *scene, int level);

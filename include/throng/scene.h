@@ -257,8 +257,18 @@ typedef struct th_part {
     double begin, end;   // of 0 .. 1
 } th_part;
 
+// People of a recording: those of its first frame, or of the one that is named, begin there with their velocities; those
+// seen later for the first time come at their time and place. A group with an `area` takes whom it sees there, from then on.
+typedef struct th_recording_def {
+    const char *file; // any trajectory that is read, relative to the scene file; NULL: none
+    double time;      // where the run begins [s]: at the first frame from there on
+    int64_t frame;    // the same as the number of a frame
+    bool no_entries;  // only the people of that frame
+    double fps, unit; // of a text that does not say them, [1/s] [m]; 0: not given
+} th_recording_def;
+
 // Agents that start, want and move alike. They come either at the start (count, density or
-// positions) or from a source (rate or timetable) during the run.
+// positions), from a source (rate or timetable) during the run, or as a recording has them.
 typedef struct th_group_def {
     uint32_t cookie; // set by th_group_def_default
     const char *id;
@@ -274,6 +284,7 @@ typedef struct th_group_def {
     double rate_end;            // [s] default: no end
     const th_arrival *arrivals; // source by timetable
     int arrival_count;
+    th_recording_def recording;
     th_distribution radius; // [m] default constant 0.2
     // Preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993.
     th_distribution speed;
@@ -446,6 +457,27 @@ TH_API th_result th_scene_compiled(const th_scene *scene, void **bytes, size_t *
 TH_API th_result th_scene_load_compiled(const void *bytes, size_t size,
                                         const th_allocator *allocator, th_scene **scene,
                                         th_error *error);
+// Recordings are read by libthrong-record (th_record_serve_scenes); without it scenes that name them are refused.
+typedef struct th_recorded_person {
+    int64_t id;       // in the recording
+    double time;      // since the beginning of the run [s]; 0: there from the start
+    th_point place;   // in the recording's coordinates
+    th_vec2 velocity; // [m/s]
+    int level;        // of `levels`
+} th_recorded_person;
+typedef struct th_recording_request {
+    const char *path; // to open
+    const th_recording_def *def;
+    const char *const *levels; // ids of the scene
+    int level_count;
+    // Asked for each person in each frame from the beginning on until it says true: taken.
+    bool (*take)(void *context, const th_recorded_person *person);
+    void *context;
+} th_recording_request;
+typedef th_result th_recording_reader(const th_recording_request *request, th_error *error);
+// For the whole process; before scenes are loaded.
+TH_API void th_scene_read_recordings_with(th_recording_reader *reader);
+
 // Worlds made from a scene must be destroyed before it.
 TH_API void th_scene_destroy(th_scene *scene);
 

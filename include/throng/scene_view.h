@@ -151,6 +151,12 @@ typedef struct th_model_choice {
     float params[TH_PARAM_MAX]; // in force, in the model's own order
 } th_model_choice;
 
+// A person that comes as a recording has it.
+typedef struct th_entry {
+    th_vec2 position, velocity; // [m] [m/s]
+    int level;
+} th_entry;
+
 typedef struct th_group {
     const char *id;
     int level;
@@ -160,6 +166,9 @@ typedef struct th_group {
     double rate, rate_start, rate_end; // source [1/s] [s]; rate 0: none
     const th_arrival *arrivals;
     int arrival_count;
+    const th_entry
+        *entries; // of a recording, as many as all arrivals have people, in their order; or NULL
+    int entry_count;
     th_distribution radius, speed, premovement, mass;
     th_rigid rigid;
     const int *route; // target of each leg, then of each detour

@@ -188,6 +188,7 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
+    th_record_serve_scenes();
     core_error = PyErr_NewExceptionWithDoc("throng.Error",
                                            "What the library refused. `message` says what is wrong "
                                            "and what to do; `path` is the place in "

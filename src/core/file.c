@@ -141,13 +141,12 @@ static bool is_beside(const char *full, const char *name, const char *folder) {
     return beside;
 }
 
-static th_result open_linked(th_link_scope scope, const char *name, const char *path, gzFile *file,
-                             th_error *error) {
-    char full[TH_PATH_MAX];
+th_result th_file_linked(th_link_scope scope, const char *name, const char *path,
+                         char full[TH_PATH_MAX], th_error *error) {
     bool relative = !th_system_is_absolute(name) && scope.folder && scope.folder[0];
-    int length = snprintf(full, sizeof full, "%s%s%s", relative ? scope.folder : "",
+    int length = snprintf(full, TH_PATH_MAX, "%s%s%s", relative ? scope.folder : "",
                           relative ? "/" : "", name);
-    if (length < 0 || (size_t)length >= sizeof full)
+    if (length < 0 || length >= TH_PATH_MAX)
         return th_fail(error, TH_NO_FILE, path, "the name of the file %.60s... is too long", name);
     if (!scope.anywhere && !is_beside(full, name, scope.folder))
         return th_fail(error, TH_NO_FILE, path,
@@ -161,9 +160,6 @@ static th_result open_linked(th_link_scope scope, const char *name, const char *
         return th_fail(error, TH_NO_FILE, path,
                        "cannot read %.200s: %s; names are relative to the scene file", full,
                        strerror(cause));
-    *file = gzopen(full, "rb");
-    if (!*file)
-        return th_fail(error, TH_NO_FILE, path, "cannot read %.200s: %s", full, strerror(errno));
     return TH_OK;
 }
 
@@ -207,9 +203,12 @@ static th_result read_all(th_arena *arena, gzFile file, const char *name, const 
 
 th_result th_file_read(th_arena *arena, th_link_scope scope, const char *name, const char *path,
                        char **text, size_t *length, th_error *error) {
-    gzFile file = NULL;
-    th_result result = open_linked(scope, name, path, &file, error);
+    char full[TH_PATH_MAX];
+    th_result result = th_file_linked(scope, name, path, full, error);
     if (result != TH_OK) return result;
+    gzFile file = gzopen(full, "rb");
+    if (!file)
+        return th_fail(error, TH_NO_FILE, path, "cannot read %.200s: %s", full, strerror(errno));
     result = read_all(arena, file, name, path, text, length, error);
     gzclose(file);
     return result;

@@ -47,6 +47,9 @@ typedef struct th_link_scope {
     bool anywhere;      // false: only files in it and below it
 } th_link_scope;
 
+// The path of a file that a scene names, once it is allowed and a plain file. `path` is the place in the scene.
+th_result th_file_linked(th_link_scope scope, const char *name, const char *path,
+                         char full[TH_PATH_MAX], th_error *error);
 // A file that a scene names: its bytes and a final 0, in the arena. `path` is the place in the scene, for messages,
 // which never quote the file. Reads gzip transparently.
 th_result th_file_read(th_arena *arena, th_link_scope scope, const char *name, const char *path,

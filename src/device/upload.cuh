@@ -181,6 +181,7 @@ inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
         group.route = s.copy(group.route, (size_t)(group.route_count + group.detour_count));
         group.weights = s.copy(group.weights, (size_t)host->name_count);
         group.arrivals = s.copy(group.arrivals, (size_t)group.arrival_count);
+        if (group.entries) group.entries = s.copy(group.entries, (size_t)group.entry_count);
     });
     scene.scripted = copy_each(s, host->scripted, host->scripted_count, [&](th_scripted &body) {
         body.discs = s.copy(body.discs, (size_t)body.disc_count);

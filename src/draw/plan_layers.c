@@ -399,7 +399,11 @@ void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_sce
                     int level) {
     for (int i = 0; i < scene->group_count; ++i) {
         const th_group *group = &scene->groups[i];
-        if (group->level != level) continue;
+        for (int k = 0; k < group->entry_count; ++k)
+            if (group->entries[k].level == level)
+                th_draw_dots(canvas, panel, &group->entries[k].position, 1, th_colour_group(i),
+                             fmin(fmax(0.4 * panel->scale, 2), 8));
+        if (group->level != level || group->entries) continue;
         if (group->positions) {
             th_draw_dots(canvas, panel, group->positions, (int)group->count, th_colour_group(i),
                          fmin(fmax(0.4 * panel->scale, 2), 8)); // a person is about 0.4 m wide

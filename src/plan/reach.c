@@ -54,8 +54,25 @@ static void sample_area(th_reach *reach, int level, const th_polygons *shape, th
             sample_node(reach, grid->first + row * grid->nx + column);
 }
 
-static void sample_start(th_reach *reach, const th_group *group) {
+static void sample_place(th_reach *reach, int level, th_vec2 p) {
     const th_nodes *nodes = reach->nodes;
+    const th_node_level *grid = &nodes->levels[level];
+    int column = column_of(nodes, p.x, grid->origin.x, grid->nx - 1);
+    int row = column_of(nodes, p.y, grid->origin.y, grid->ny - 1);
+    int node = grid->first + row * grid->nx + column;
+    int corners[4] = {node, node + 1, node + grid->nx, node + grid->nx + 1};
+    bool any = false;
+    for (int k = 0; k < 4; ++k) any |= reach->distance[corners[k]] < TH_UNREACHABLE;
+    if (any)
+        ++reach->reached;
+    else
+        ++reach->stranded;
+}
+
+static void sample_start(th_reach *reach, const th_group *group) {
+    for (int k = 0; k < group->entry_count; k += group->entry_count / SAMPLES + 1)
+        sample_place(reach, group->entries[k].level, group->entries[k].position);
+    if (group->entries) return;
     if (!group->positions) {
         const th_level *level = &reach->scene->levels[group->level];
         bool whole = group->area.shape.ring_count == 0;
@@ -63,20 +80,9 @@ static void sample_start(th_reach *reach, const th_group *group) {
                     whole ? level->box : group->area.shape.box);
         return;
     }
-    const th_node_level *grid = &nodes->levels[group->level];
     int64_t stride = group->count / SAMPLES + 1;
-    for (int64_t i = 0; i < group->count; i += stride) {
-        int column = column_of(nodes, group->positions[i].x, grid->origin.x, grid->nx - 1);
-        int row = column_of(nodes, group->positions[i].y, grid->origin.y, grid->ny - 1);
-        int node = grid->first + row * grid->nx + column;
-        int corners[4] = {node, node + 1, node + grid->nx, node + grid->nx + 1};
-        bool any = false;
-        for (int k = 0; k < 4; ++k) any |= reach->distance[corners[k]] < TH_UNREACHABLE;
-        if (any)
-            ++reach->reached;
-        else
-            ++reach->stranded;
-    }
+    for (int64_t i = 0; i < group->count; i += stride)
+        sample_place(reach, group->level, group->positions[i]);
 }
 
 // From the goals of the leg before: one of them must lead on.

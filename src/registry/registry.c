@@ -228,10 +228,10 @@ static const char *const scene_keys[] = {
     "exits",  "waypoints",   "waiting_areas", "groups",   "scripted", "measure",   "run",
     "record", "plan_cell",   "$schema",       "profiles", "import",   "timetable", "underlays"};
 static const char *const group_keys[] = {
-    "id",     "level",    "area",   "count",       "density", "positions", "positions_file",
-    "source", "radius",   "speed",  "premovement", "mass",    "rigid",     "route",
-    "to",     "own_goal", "behave", "plan",        "filter",  "move",      "leader",
-    "up",     "down",     "avoid",  "profiles"};
+    "id",     "level",    "area",   "count",       "density",  "positions", "positions_file",
+    "source", "radius",   "speed",  "premovement", "mass",     "rigid",     "route",
+    "to",     "own_goal", "behave", "plan",        "filter",   "move",      "leader",
+    "up",     "down",     "avoid",  "profiles",    "recording"};
 
 const char *const *th_scene_keys(int *count) {
     *count = sizeof scene_keys / sizeof *scene_keys;

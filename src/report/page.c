@@ -60,8 +60,9 @@ static void add_source(th_text *page, const th_group *group) {
             th_text_add(page, " to %g\xc2\xa0s", group->rate_end);
         th_text_put(page, "</small>");
     } else if (group->arrival_count > 0) {
-        th_text_add(page, "<br><small>timetable, %g to %g\xc2\xa0s</small>",
-                    group->arrivals[0].time, group->arrivals[group->arrival_count - 1].time);
+        th_text_add(page, "<br><small>%s, %g to %g\xc2\xa0s</small>",
+                    group->entries ? "as recorded" : "timetable", group->arrivals[0].time,
+                    group->arrivals[group->arrival_count - 1].time);
     }
 }
 

@@ -60,6 +60,8 @@ typedef struct th_compiler {
     th_extent extent;           // of everything
     const th_point **positions; // by group
     int *position_counts;
+    th_recorded_person **recorded; // by group
+    int *recorded_counts;
     int64_t people_linked; // positions from linked files
     char path[160];
 } th_compiler;

@@ -37,15 +37,123 @@ static void gather_positions(th_compiler *c, int i, int level) {
         th_gather_point(c, c->positions[i][k], level);
 }
 
+// ---- recordings
+
+static th_recording_reader *recording_reader;
+
+void th_scene_read_recordings_with(th_recording_reader *reader) { recording_reader = reader; }
+
+typedef struct recorded_list {
+    th_compiler *c;
+    th_recorded_person *people;
+    int count, capacity;
+    GEOSGeometry *area; // NULL: everywhere
+    const GEOSPreparedGeometry *prepared;
+    int level;
+    bool no_memory;
+} recorded_list;
+
+static bool lies_in_area(const recorded_list *list, const th_recorded_person *person) {
+    GEOSContextHandle_t geos = list->c->geometry.geos;
+    if (person->level != list->level) return false;
+    GEOSGeometry *point = GEOSGeom_createPointFromXY_r(geos, person->place.x, person->place.y);
+    bool inside = point && GEOSPreparedIntersects_r(geos, list->prepared, point) == 1;
+    GEOSGeom_destroy_r(geos, point);
+    return inside;
+}
+
+static bool take_recorded(void *context, const th_recorded_person *person) {
+    recorded_list *list = context;
+    if (list->prepared && !lies_in_area(list, person)) return false;
+    list->no_memory |= list->count >= LINKED_LIMIT ||
+                       !th_arena_reserve(&list->c->work, &list->people, &list->capacity,
+                                         list->count + 1, sizeof *list->people);
+    if (!list->no_memory) list->people[list->count++] = *person;
+    return true;
+}
+
+static th_result read_recording(th_compiler *c, const th_recording_def *def, recorded_list *list,
+                                th_error *error) {
+    char full[TH_PATH_MAX];
+    if (c->geometry.no_files)
+        return th_fail(error, TH_NO_FILE, c->path, "linked files are not allowed here");
+    th_result result = th_file_linked(c->geometry.links, def->file, c->path, full, error);
+    if (result != TH_OK) return result;
+    if (!recording_reader)
+        return th_fail(error, TH_NO_FILE, c->path,
+                       "this program does not read recordings; it lacks th_record_serve_scenes()");
+    const char **ids = th_arena_alloc(&c->work, (size_t)c->scene->level_count + 1, sizeof *ids);
+    if (!ids) return th_fail(error, TH_NO_MEMORY, c->path, "no memory for the recording");
+    for (int l = 0; l < c->scene->level_count; ++l) ids[l] = c->scene->levels[l].id;
+    const th_recording_request request = {full,          def, ids, c->scene->level_count,
+                                          take_recorded, list};
+    th_error why = {0};
+    result = recording_reader(&request, &why);
+    if (list->no_memory)
+        return th_fail(error, TH_NO_MEMORY, c->path,
+                       "%.200s has more people than memory has room for", def->file);
+    if (result != TH_OK && why.line > 0)
+        th_fail(error, result, c->path, "%.200s:%d:%d: %s", def->file, why.line, why.column,
+                why.message);
+    else if (result != TH_OK)
+        th_fail(error, result, c->path, "%.200s: %s", def->file, why.message);
+    return result;
+}
+
+static void gather_recording(th_compiler *c, int i, int level) {
+    const th_group_def *def = &c->def->groups[i];
+    const th_recording_def *recording = &def->recording;
+    if (!recording->file) return;
+    th_at(c, "groups[%d].recording.time", i);
+    th_check_range(c, "time", recording->time, 0.0, 1e9, "s");
+    if (recording->time > 0.0 && recording->frame > 0)
+        th_bad(c, "time and frame both say where the run begins; give one of them");
+    th_at(c, "groups[%d].recording", i);
+    th_error local = {0};
+    recorded_list list = {.c = c, .level = level};
+    const GEOSGeometry *area = th_shape_geometry(c, &def->area);
+    if (area && c->result == TH_OK) list.prepared = GEOSPrepare_r(c->geometry.geos, area);
+    th_result result = c->result == TH_OK
+                           ? read_recording(c, recording, &list, c->error ? c->error : &local)
+                           : c->result;
+    if (list.prepared) GEOSPreparedGeom_destroy_r(c->geometry.geos, list.prepared);
+    if (result != TH_OK) c->result = result;
+    c->recorded[i] = list.people;
+    c->recorded_counts[i] = list.count;
+    for (int k = 0; k < list.count && c->result == TH_OK; ++k)
+        th_gather_point(c, list.people[k].place, list.people[k].level);
+}
+
+// The reader gives people in the order of time; people of one time are one arrival.
+static void compile_recording(th_compiler *c, int i) {
+    th_group *group = &c->list.groups[i];
+    int count = c->recorded_counts[i];
+    const th_recorded_person *people = c->recorded[i];
+    th_entry *entries = th_take(c, (size_t)count + 1, sizeof *entries);
+    th_arrival *arrivals = th_take(c, (size_t)count + 1, sizeof *arrivals);
+    if (!entries || !arrivals) return;
+    for (int k = 0; k < count; ++k) {
+        entries[k] =
+            (th_entry){th_relative(c, people[k].place), people[k].velocity, people[k].level};
+        if (k == 0 || people[k].time != people[k - 1].time)
+            arrivals[group->arrival_count++].time = people[k].time;
+        arrivals[group->arrival_count - 1].count++;
+    }
+    group->arrivals = arrivals;
+    group->entries = entries;
+    group->entry_count = count;
+}
+
 static void check_origin_of_people(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
     int ways = (def->count >= 0) + (def->density != 0.0) + (def->positions_file != NULL) +
-               (def->position_count > 0) + (def->rate != 0.0) + (def->arrival_count > 0);
+               (def->position_count > 0) + (def->rate != 0.0) + (def->arrival_count > 0) +
+               (def->recording.file != NULL);
     th_at(c, "groups[%d]", i);
     if (ways != 1)
         th_bad(c,
-               "%s; give exactly one of \"count\", \"density\", \"positions\", \"positions_file\" "
-               "and \"source\"",
+               "%s; give exactly one of \"count\", \"density\", \"positions\", \"positions_file\", "
+               "\"source\" and \"recording\"",
                ways ? "the number of people is given twice" : "the number of people is missing");
     th_at(c, "groups[%d].count", i);
     if (def->count >= 0)
@@ -107,8 +215,10 @@ static void gather_group(th_compiler *c, int i) {
     th_at(c, "groups[%d].area", i);
     th_gather_shape(c, &def->area, false, group->level);
     if (c->result == TH_OK) gather_positions(c, i, group->level);
+    if (c->result == TH_OK) gather_recording(c, i, group->level);
     bool needs_area = !c->scene->levels[group->level].bounded && th_shape_empty(&def->area) &&
-                      c->position_counts[i] == 0 && def->count != 0; // 0: spawned by the program
+                      c->position_counts[i] == 0 && !def->recording.file &&
+                      def->count != 0; // 0: spawned by the program
     th_at(c, "groups[%d]", i);
     if (needs_area)
         th_bad(c, "the level is an open plane, so this group needs an \"area\" to appear in");
@@ -128,7 +238,10 @@ void th_gather_groups(th_compiler *c) {
     c->scene->groups = c->list.groups = th_take(c, count, sizeof *c->scene->groups);
     c->positions = th_arena_alloc(&c->work, count + 1, sizeof *c->positions);
     c->position_counts = th_arena_alloc(&c->work, count + 1, sizeof *c->position_counts);
-    if (!c->positions || !c->position_counts) th_no_memory(c);
+    c->recorded = th_arena_alloc(&c->work, count + 1, sizeof *c->recorded);
+    c->recorded_counts = th_arena_alloc(&c->work, count + 1, sizeof *c->recorded_counts);
+    if (!c->positions || !c->position_counts || !c->recorded || !c->recorded_counts)
+        th_no_memory(c);
     for (int i = 0; i < c->def->group_count && c->result == TH_OK; ++i) {
         gather_group(c, i);
         c->scene->group_count = i + 1;
@@ -242,6 +355,7 @@ static void compile_people(th_compiler *c, int i) {
         memcpy(arrivals, def->arrivals, (size_t)def->arrival_count * sizeof *arrivals);
     group->arrivals = arrivals;
     group->arrival_count = def->arrival_count;
+    if (def->recording.file) compile_recording(c, i);
     if (def->count > 0) group->count = share_of(&group->part, def->count);
     if (def->density > 0.0) {
         const GEOSGeometry *ground = c->walkable[group->level];

@@ -105,6 +105,27 @@ static void read_rigid(th_decoder *decoder, json_t *object, th_group_def *group)
     if (json_object_get(object, "rigid")) group->rigid = rigid ? TH_RIGID_ALWAYS : TH_RIGID_NEVER;
 }
 
+static void read_recording(th_decoder *decoder, json_t *object, th_group_def *group) {
+    static const char *const keys[] = {"file", "time", "frame", "entries", "fps", "unit"};
+    th_recording_def *recording = &group->recording;
+    json_t *found = json_object_get(object, "recording");
+    bool entries = true;
+    if (!found || decoder->result != TH_OK) return;
+    th_place place = th_enter_key(decoder, "recording");
+    if (!json_is_object(found) || !json_is_string(json_object_get(found, "file")))
+        th_expected(decoder, found, "{\"file\": recording, \"time\": seconds}");
+    else if (th_check_keys(decoder, found, keys, 6)) {
+        th_read_string(decoder, found, "file", &recording->file);
+        th_read_number(decoder, found, "time", &recording->time);
+        th_read_integer(decoder, found, "frame", &recording->frame);
+        th_read_bool(decoder, found, "entries", &entries);
+        th_read_number(decoder, found, "fps", &recording->fps);
+        th_read_number(decoder, found, "unit", &recording->unit);
+        recording->no_entries = !entries;
+    }
+    th_leave(decoder, place);
+}
+
 static void read_params(th_decoder *decoder, json_t *object, th_model_def *model) {
     th_param *params = th_decoder_alloc(decoder, json_object_size(object), sizeof *params);
     if (!params) return;
@@ -316,6 +337,7 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
         th_leave(decoder, place);
     }
     read_source(decoder, value, group);
+    read_recording(decoder, value, group);
     th_read_distribution(decoder, value, "radius", &group->radius);
     th_read_distribution(decoder, value, "speed", &group->speed);
     th_read_distribution(decoder, value, "premovement", &group->premovement);

@@ -228,12 +228,13 @@ static bool put_on(expansion *e, th_group_def *group, const th_profile_def *prof
 
 // The first part keeps a source, which brings people of all parts.
 static void divide_people(th_group_def *part, const th_group_def *whole) {
-    bool source = whole->rate != 0.0 || whole->arrival_count > 0;
+    bool source = whole->rate != 0.0 || whole->arrival_count > 0 || whole->recording.file;
     if (part->part.index == 0 || !source) return;
     part->rate = part->rate_start = 0.0;
     part->rate_end = HUGE_VAL;
     part->arrivals = NULL;
     part->arrival_count = 0;
+    part->recording.file = NULL;
     part->count = 0;
 }
 

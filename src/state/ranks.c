@@ -633,6 +633,7 @@ static bool is_by_source(const th_world *world, uint32_t i) {
     th_vec2 p = th_position(&world->agents, i);
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
+        if (group->entries) return true; // people come anywhere
         if ((group->rate <= 0.0 && group->arrival_count == 0) ||
             (uint32_t)group->level != world->agents.level[i])
             continue;

@@ -20,7 +20,7 @@
 #include <string.h>
 
 // Raised with every change of the format, also with a new member of a struct.
-enum { COMPILED_VERSION = 3 };
+enum { COMPILED_VERSION = 4 };
 static const char magic[8] = {'t', 'h', 's', 'c', 'e', 'n', 'e', '\n'};
 enum { HEAD = 8 + 4 + 8 + 8 }; // magic, version, bytes that follow, their check sum
 
@@ -604,10 +604,19 @@ static void code_people(coder *c, th_group *group) {
         code_double(c, &arrivals[k].time, k > 0 ? arrivals[k - 1].time : 0.0, 1e7);
         code_int(c, &arrivals[k].count, 0, (int)most);
     }
+    double arriving = 0.0;
+    for (int k = 0; k < group->arrival_count && !failed(c); ++k) arriving += arrivals[k].count;
+    th_entry *entries = LIST(c, group->entries, &group->entry_count, 20, LIST_MOST);
+    need(c, !group->entries || arriving == (double)group->entry_count);
+    for (int k = 0; k < group->entry_count && !failed(c); ++k) {
+        code_vec(c, &entries[k].position);
+        code_vec(c, &entries[k].velocity);
+        code_int(c, &entries[k].level, 0, c->scene->level_count - 1);
+    }
     bool source = group->rate > 0.0 || group->arrival_count > 0;
     bool ground = c->scene->levels[group->level].bounded || group->area.shape.ring_count > 0;
     need(c, !(source && group->count > 0) &&
-                (ground || group->positions || (group->count == 0 && !source)));
+                (ground || group->positions || group->entries || (group->count == 0 && !source)));
 }
 
 static void code_way(coder *c, th_group *group) {

@@ -173,6 +173,7 @@ th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *err
     bool whole = result == TH_OK && all.groups != timed.groups;
     if (result == TH_OK) result = compile(&all, NULL, 0, &scene, error);
     if (result == TH_OK) result = close_gaps(&all, &scene, error);
+    if (result == TH_OK) result = th_recorded_check(scene, error);
     if (result == TH_OK) result = th_plan_prepare(scene, error);
     if (result != TH_OK && whole)
         th_profiles_locate(error, &all.groups[0].part, sizeof *all.groups, all.group_count);

@@ -61,6 +61,12 @@ static int64_t people_of(const th_scene *scene, int first) {
     return people;
 }
 
+static void append_at(th_world *world, int g, th_vec2 position, float radius) {
+    const th_entry place = {.position = position, .level = world->scene->groups[g].level};
+    th_append_member(world, th_part_of(world, g, world->next_id), &place, radius);
+    th_keep_own(world);
+}
+
 // Given positions of all parts, one part after the other.
 static void take_positions(const th_scene *scene, int first, th_vec2 *positions) {
     int count = 0;
@@ -68,6 +74,43 @@ static void take_positions(const th_scene *scene, int first, th_vec2 *positions)
         const th_group *part = &scene->groups[first + k];
         for (int64_t p = 0; p < part->count; ++p) positions[count++] = part->positions[p];
     }
+}
+
+th_result th_recorded_check(const th_scene *scene, th_error *error) {
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        for (int k = 0; k < group->entry_count; ++k) {
+            const th_entry *entry = &group->entries[k];
+            if (!scene->levels[entry->level].bounded ||
+                th_scene_walkable(scene, entry->level, entry->position))
+                continue;
+            char path[64];
+            snprintf(path, sizeof path, "groups[%d].recording", g);
+            return th_fail(error, TH_BAD_SCENE, path,
+                           "person %d of group '%s' comes at (%.3f, %.3f) on level '%s', where no "
+                           "ground is; give the group an \"area\" in which people are taken over, "
+                           "or correct the plan",
+                           k, group->id, (double)entry->position.x + scene->origin.x,
+                           (double)entry->position.y + scene->origin.y,
+                           scene->levels[entry->level].id);
+        }
+    }
+    return TH_OK;
+}
+
+// People of recordings that are there from the start. Where two of them overlap the contact stage pushes them apart.
+static void place_recorded(th_world *world, int g) {
+    const th_scene *scene = world->scene;
+    const th_group *group = &scene->groups[g];
+    int present = (int)th_source_due(group, 0.0);
+    for (int k = 0; k < present; ++k) {
+        int part = th_part_of(world, g, world->next_id);
+        th_append_member(
+            world, part, &group->entries[k],
+            th_draw(&scene->groups[part].radius, world->seed, TH_STREAM_RADIUS, world->next_id));
+        th_keep_own(world);
+    }
+    world->sources[g].placed = world->sources[g].due = (uint64_t)present;
 }
 
 // With all parts of a group that has profiles; `g` is the first. Which part a person belongs to is drawn.
@@ -95,8 +138,7 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
                     (double)positions[k].y + scene->origin.y, group->id, (double)radii[k]);
             }
             th_placer_add(placer, group->level, positions[k], radii[k]);
-            th_append_member(world, th_part_of(world, g, world->next_id), positions[k], radii[k]);
-            th_keep_own(world);
+            append_at(world, g, positions[k], radii[k]);
         }
         return TH_OK;
     }
@@ -115,8 +157,7 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
             group->id, count, placed, placed);
     }
     for (int k = 0; k < count; ++k) {
-        th_append_member(world, th_part_of(world, g, world->next_id), positions[k], radii[k]);
-        th_keep_own(world);
+        append_at(world, g, positions[k], radii[k]);
     }
     return TH_OK;
 }
@@ -160,6 +201,7 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
         int64_t people = group->part.index == 0 ? people_of(scene, g) : 0;
         if (people > largest) largest = people;
         total += group->count;
+        if (group->entries) total += (int64_t)th_source_due(group, 0.0);
         double top =
             group->radius.kind == TH_DISTRIBUTION_CONSTANT ? group->radius.a : group->radius.max;
         if (group->radius.kind == TH_DISTRIBUTION_UNIFORM) top = group->radius.b;
@@ -175,9 +217,11 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
             "the groups bring %lld people but the world was created for %d; raise max_agents",
             (long long)total, world->crowd_capacity);
     th_spawn_scripted(world);
-    if (total == 0) return TH_OK;
-    float *radii = th_alloc(&world->memory, (size_t)largest, sizeof *radii);
-    th_vec2 *positions = th_alloc(&world->memory, (size_t)largest, sizeof *positions);
+    bool recorded = false;
+    for (int g = 0; g < scene->group_count; ++g) recorded |= scene->groups[g].entries != NULL;
+    if (total == 0 && !recorded) return TH_OK;
+    float *radii = th_alloc(&world->memory, (size_t)largest + 1, sizeof *radii);
+    th_vec2 *positions = th_alloc(&world->memory, (size_t)largest + 1, sizeof *positions);
     th_placer *placer = th_placer_create(&world->memory, scene, max_radius, (int)(total + discs));
     th_result result = TH_OK;
     if (!radii || !positions || !placer) {
@@ -186,12 +230,14 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
     } else {
         add_scripted(scene, placer);
         for (int g = 0; g < scene->group_count && result == TH_OK; ++g)
-            if (scene->groups[g].part.index == 0 && people_of(scene, g) > 0)
+            if (scene->groups[g].entries)
+                place_recorded(world, g);
+            else if (scene->groups[g].part.index == 0 && people_of(scene, g) > 0)
                 result = place_group(world, g, placer, radii, positions, error);
     }
     th_placer_destroy(placer);
-    th_dealloc(&world->memory, positions, (size_t)largest, sizeof *positions);
-    th_dealloc(&world->memory, radii, (size_t)largest, sizeof *radii);
+    th_dealloc(&world->memory, positions, (size_t)largest + 1, sizeof *positions);
+    th_dealloc(&world->memory, radii, (size_t)largest + 1, sizeof *radii);
     return result;
 }
 

@@ -100,10 +100,14 @@ TH_BOTH static inline int th_part_of(const th_world *world, int first, uint32_t 
     return part;
 }
 
-TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 position,
+TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, const th_entry *place,
                                                 float radius) {
     const th_group *group = &world->scene->groups[g];
-    th_agent_def def = {.position = position, .level = group->level, .group = g, .radius = radius};
+    th_agent_def def = {.position = place->position,
+                        .velocity = place->velocity,
+                        .level = place->level,
+                        .group = g,
+                        .radius = radius};
     th_draw_properties(world, group, world->next_id, &def);
     uint32_t i = th_append_agent(world, &def, TH_PHASE_STANDING);
     th_agents *agents = &world->agents;
@@ -116,15 +120,15 @@ TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 
 // ---- sources
 
 // Least distance of a newcomer of the group from another agent [m].
-TH_BOTH static inline float th_newcomer_apart(const th_group_state *group, float radii) {
-    return th_max(group->body.newcomer_bodies * radii, group->body.newcomer_metres);
+TH_BOTH static inline float th_newcomer_apart(const th_body_rules *body, float radii) {
+    return th_max(body->newcomer_bodies * radii, body->newcomer_metres);
 }
 
 // The same over ranks: of all that stand near sources, and of newcomers.
 TH_BOTH static inline bool th_spot_is_free_of_all(const th_ranks *ranks, int level, th_vec2 p,
-                                                  float radius, const th_group_state *group) {
+                                                  float radius, const th_body_rules *body) {
     for (int k = 0; k < ranks->near_count; ++k) {
-        float apart = th_newcomer_apart(group, radius + ranks->near_radius[k]);
+        float apart = th_newcomer_apart(body, radius + ranks->near_radius[k]);
         if (ranks->near_level[k] == (uint32_t)level &&
             th_length2(th_sub(ranks->near_position[k], p)) < apart * apart)
             return false;
@@ -132,24 +136,18 @@ TH_BOTH static inline bool th_spot_is_free_of_all(const th_ranks *ranks, int lev
     return true;
 }
 
-// Is there room for a newcomer here now? The index is from the last step's start, so the search is widened
+// Is it far enough from all others? The index is from the last step's start, so the search is widened
 // by what people can have moved since; those placed after it stand at the end of the arrays.
-TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_vec2 p,
-                                           float radius, const th_group_state *group) {
+TH_BOTH static inline bool th_apart_from_all(const th_world *world, int level, th_vec2 p,
+                                             float radius, const th_body_rules *body) {
     const th_agents *agents = &world->agents;
-    if (world->scene->levels[level].bounded && th_wall_distance(world->scene, level, p) < radius)
-        return false;
-    th_walls walls = th_world_walls(world);
-    int wall;
-    if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
-    if (th_bodies_hold(&walls, level, p)) return false;
-    if (world->ranks) return th_spot_is_free_of_all(world->ranks, level, p, radius, group);
+    if (world->ranks) return th_spot_is_free_of_all(world->ranks, level, p, radius, body);
     const th_level_grid *grid = &world->index.grids[level];
-    float reach = th_newcomer_apart(group, radius + world->max_radius) + world->max_moved;
+    float reach = th_newcomer_apart(body, radius + world->max_radius) + world->max_moved;
     th_rows rows = th_rows_around(grid, p, reach);
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
-            float apart = th_newcomer_apart(group, radius + agents->radius[j]);
+            float apart = th_newcomer_apart(body, radius + agents->radius[j]);
             if (th_in_the_way(agents->phase[j]) && agents->level[j] == (uint32_t)level &&
                 th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
                 return false;
@@ -157,12 +155,24 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     }
     for (uint32_t j = world->index.cell_start[world->index.cell_count]; j < (uint32_t)agents->count;
          ++j) {
-        float apart = th_newcomer_apart(group, radius + agents->radius[j]);
+        float apart = th_newcomer_apart(body, radius + agents->radius[j]);
         if (agents->level[j] == (uint32_t)level &&
             th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
             return false;
     }
     return true;
+}
+
+// Is there room for a newcomer here now?
+TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_vec2 p,
+                                           float radius, const th_body_rules *body) {
+    if (world->scene->levels[level].bounded && th_wall_distance(world->scene, level, p) < radius)
+        return false;
+    th_walls walls = th_world_walls(world);
+    int wall;
+    if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
+    if (th_bodies_hold(&walls, level, p)) return false;
+    return th_apart_from_all(world, level, p, radius, body);
 }
 
 // After an agent was appended: over ranks all append it, and one keeps it.
@@ -194,13 +204,31 @@ TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
         th_vec2 p = {box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x),
                      box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y)};
         if (!th_polygons_contain(shape, p) ||
-            !th_spot_is_free(world, group->level, p, radius, &world->groups[g]))
+            !th_spot_is_free(world, group->level, p, radius, &world->groups[g].body))
             continue;
-        th_append_member(world, g, p, radius);
+        const th_entry place = {.position = p, .level = group->level};
+        th_append_member(world, g, &place, radius);
         th_keep_own(world);
         return true;
     }
     return false;
+}
+
+// The next person of a recording, at its own place and with its velocity. It waits only while another body holds the
+// place: people in recordings come closer than bodies of other sizes would.
+TH_BOTH static inline bool th_place_recorded(th_world *world, int g) {
+    uint64_t next = world->sources[g].placed;
+    const th_group *group = &world->scene->groups[g];
+    if (next >= (uint64_t)group->entry_count) return false;
+    const th_entry *entry = &group->entries[next];
+    const th_body_rules half = {.newcomer_bodies = 0.5f}; // of the sum of the radii
+    g = th_part_of(world, g, world->next_id);
+    float radius =
+        th_draw(&world->scene->groups[g].radius, world->seed, TH_STREAM_RADIUS, world->next_id);
+    if (!th_apart_from_all(world, entry->level, entry->position, radius, &half)) return false;
+    th_append_member(world, g, entry, radius);
+    th_keep_own(world);
+    return true;
 }
 
 // People that a source should have brought by the given time.
@@ -236,7 +264,8 @@ TH_BOTH static inline void th_spawn_sources(th_world *world) {
         th_source_state *source = &world->sources[g];
         source->due = (uint64_t)th_source_due(group, world->time);
         while (source->placed < source->due && th_has_room(world)) {
-            if (!th_place_from_source(world, g)) break;
+            if (!(group->entries ? th_place_recorded(world, g) : th_place_from_source(world, g)))
+                break;
             source->placed++;
         }
     }

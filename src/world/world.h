@@ -22,7 +22,9 @@ void th_spawn_scripted(th_world *world);
 // many agents found no place.
 int th_take_over(th_world *world, th_world *from);
 
-// spawn.c: refuses groups that cannot possibly fit, without placing them.
+// spawn.c: refuses people of recordings that would stand where no ground is.
+th_result th_recorded_check(const th_scene *scene, th_error *error);
+// Refuses groups that cannot possibly fit, without placing them.
 th_result th_spawn_check(const th_scene *scene, th_error *error);
 
 // events.c: is a door to open or shut in this step, and doing it.
