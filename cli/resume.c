@@ -1,6 +1,7 @@
 // throng resume: go on with a run that was killed or interrupted, from its newest good checkpoint, or with a
 // sweep, from its finished runs. SPDX-License-Identifier: Apache-2.0
 #include "cli/launch.h"
+#include "cli/ranks.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,6 +51,17 @@ static int run_resume(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &folder);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    if (!launch.how && th_ranks_can_resume(folder)) {
+        const th_ranks_def ranks = {.threads = (int)threads, .json = display.json};
+        return th_resume_over_ranks(command, folder, &ranks);
+    }
+    if (th_is_over_ranks(launch.how)) {
+        th_complain(command,
+                    "%s has no checkpoint of a crowd over ranks; without mpirun one process goes "
+                    "on with its run, and with --launch mpi the processes share its runs",
+                    folder);
+        return TH_EXIT_USAGE;
+    }
     th_runs_def def = th_runs_def_default();
     def.jobs = (int)jobs;
     def.threads = (int)threads;
@@ -73,9 +85,11 @@ const th_command th_command_resume = {
         "same hash,\n"
         "tables and frames. A sweep makes the runs that are missing; while other processes "
         "work on\n"
-        "it (--launch), this one takes its share. --launch task does so as one task of a job.",
+        "it (--launch), this one takes its share. --launch task does so as one task of a job.\n\n"
+        "A crowd over the processes of mpirun goes on over any number of them (docs/cluster.md).",
     .examples =
         "  throng run scenes/station.json --out long --record sqlite --checkpoint every=60\n"
-        "  throng resume long\n",
+        "  throng resume long\n"
+        "  mpirun -n 3 throng resume evening\n",
     .run = run_resume,
 };

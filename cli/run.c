@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/launch.h"
 #include "cli/ranks.h"
-#include "cluster/crew.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,19 +47,13 @@ static th_runs_def definition_of(const run_options *o) {
     return def;
 }
 
-// mpirun with several processes and no --launch: they share one crowd.
-static bool is_over_ranks(const run_options *o) {
-    int rank, size;
-    return !o->launch.how && th_launch_rank(&rank, &size) && size > 1;
-}
-
-static int run_over_ranks(const th_command *command, const run_options *o, const char *scene) {
-    if (o->runs > 1 || o->jobs > 0 || o->until_ci > 0 || o->checkpoint || o->force ||
+static int run_over_ranks(const th_command *command, const run_options *o, const char *scene,
+                          double checkpoint) {
+    if (o->runs > 1 || o->jobs > 0 || o->until_ci > 0 || o->force ||
         strcmp(o->device, "cpu") != 0) {
         th_complain(command,
                     "over the processes of mpirun there is one run, on the CPU and without "
-                    "--runs, --jobs, --until-ci, --checkpoint and --force; for many runs "
-                    "add --launch mpi");
+                    "--runs, --jobs, --until-ci and --force; for many runs add --launch mpi");
         return TH_EXIT_USAGE;
     }
     th_ranks_def def = {.scene = scene,
@@ -71,6 +64,7 @@ static int run_over_ranks(const th_command *command, const run_options *o, const
                         .step = o->step,
                         .max_time = o->max_time,
                         .fps = o->fps,
+                        .checkpoint = checkpoint,
                         .threads = (int)o->threads,
                         .allow_links = o->allow_links,
                         .json = o->json};
@@ -125,7 +119,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
         return TH_EXIT_USAGE;
     int code = th_load_plugins(&o.plugins);
     if (code != TH_EXIT_OK) return code;
-    if (is_over_ranks(&o)) return run_over_ranks(command, &o, path);
+    if (th_is_over_ranks(o.launch.how)) return run_over_ranks(command, &o, path, def.checkpoint);
     th_runs_display display = {.json = o.json, .quiet = o.quiet};
     return th_launch_runs(command, argc, argv, &o.launch, &def, &display);
 }

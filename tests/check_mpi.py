@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One crowd over the processes of mpirun: hashes, counts and recordings of one process, with 2 and 3 ranks and 1 and 2 threads; the
-library in a program of its own; a rank that dies. Skipped without MPI. SPDX-License-Identifier: Apache-2.0
+library in a program of its own; checkpoints, and restarts on another number of ranks; a rank that dies. Skipped without MPI. SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
@@ -69,7 +69,7 @@ def folders(folder):
     words = ["run", DOOR, "--max-time", 5, "--record", "sqlite", "--set", "groups.0.count=60"]
     alone(*words, "--out", folder / "one", "--no-report", "--quiet")
     over(3, PROGRAM, *words, "--out", folder / "three")
-    same("files", sorted(path.name for path in (folder / "three").iterdir()), ["counts.csv", "ranks.json", "trajectory.sqlite"])
+    same("files", sorted(path.name for path in (folder / "three").iterdir()), ["counts.csv", "ranks.json", "scene.json", "trajectory.sqlite"])
     same("recording", frames(folder / "three" / "trajectory.sqlite") == frames(folder / "one" / "trajectory.sqlite"), True)
     counts = (folder / "three" / "counts.csv").read_text().split("\n")
     same("first line of counts.csv", counts[0], "time,inside,left,removed,waiting_to_enter,door")
@@ -92,6 +92,64 @@ def refusals():
 def library():
     found = {over(ranks, CROWD, DOOR, 30).stdout.split()[0] for ranks in (1, 2, 3)}
     same("hashes of a program with libthrong-mpi over 1, 2 and 3 ranks", len(found), 1)
+
+
+def checkpoints(folder):
+    return sorted(path.name for path in (folder / "checkpoints").iterdir())
+
+
+def restarts(folder):
+    """As if it had not been interrupted: hash, counts and frames, on other numbers of ranks, at last in one process."""
+    words = ["run", DOOR, "--record", "sqlite", "--set", "groups.0.count=300"]
+    killed, whole = folder / "killed", folder / "whole"
+    # The run has no end, so that it cannot be over before it is killed; each time the newest checkpoint is lost, once without the file
+    # that names its parts, once with a damaged part.
+    begin_and_kill(killed, [*words, "--set", "run.duration=100000"])
+    step = newest_steps(killed)[-1]
+    (killed / "checkpoints" / f"ranks-{step:012d}.json").unlink()
+    begin_and_kill(killed, words, resume=2)
+    steps = newest_steps(killed)
+    damaged = killed / "checkpoints" / f"ranks-{steps[-1]:012d}.part1"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"!")
+    scene = json.loads((killed / "scene.json").read_text())
+    end = steps[-1] * scene["run"].get("step", 0.05) + 1
+    scene["run"]["duration"] = end
+    (killed / "scene.json").write_text(json.dumps(scene))
+    done = subprocess.run([PROGRAM, "resume", killed, "--json"], capture_output=True, text=True, timeout=WAIT, check=False)
+    if done.returncode or "damaged" not in done.stderr:
+        sys.exit(f"resume in one process: {done.returncode}, {done.stdout}{done.stderr} {checkpoints(killed)} {steps}")
+    over(2, PROGRAM, *words, "--set", f"run.duration={end}", "--out", whole, "--checkpoint", f"every={end / 2}")
+    wanted, again = json.loads((whole / "ranks.json").read_text()), json.loads((killed / "ranks.json").read_text())
+    for key in ("hash", "time", "left", "exits"):
+        same(f"{key} after restarts", again[key], wanted[key])
+    same("counts.csv after restarts", (killed / "counts.csv").read_text(), (whole / "counts.csv").read_text())
+    same("frames after restarts", frames(killed / "trajectory.sqlite") == frames(whole / "trajectory.sqlite"), True)
+    for which in (killed, whole):
+        same(f"files of {which.name}", sorted(path.name for path in which.iterdir()),
+             ["checkpoints", "counts.csv", "ranks.json", "scene.json", "trajectory.sqlite"])
+    same("checkpoints", checkpoints(whole), [f"ranks-{step:012d}.{end}" for step in newest_steps(whole) for end in ("json", "part0", "part1")])
+    same("a run that is finished", "is finished" in over(2, PROGRAM, "resume", whole).stdout, True)
+
+
+def newest_steps(folder):
+    return sorted({int(name.split("-")[1].split(".")[0]) for name in checkpoints(folder) if name.endswith("json")})
+
+
+def begin_and_kill(folder, words, resume=0):
+    """Kills the run when it has written two checkpoints more."""
+    before = max(newest_steps(folder), default=0) if resume else 0
+    command = ["resume", folder] if resume else [*words, "--out", folder, "--checkpoint", "every=0.5"]
+    job = subprocess.Popen(["mpirun", "-n", str(resume or 3), PROGRAM, *map(str, command)], env=ENVIRONMENT, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True)
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end and job.poll() is None:
+        known = newest_steps(folder) if (folder / "checkpoints").exists() else []
+        if len([step for step in known if step > before]) >= 2:
+            break
+        time.sleep(0.01)
+    for child in children(job.pid) if job.poll() is None else []:
+        os.kill(child, signal.SIGKILL)
+    job.communicate(timeout=WAIT)
 
 
 def children(pid):
@@ -130,9 +188,10 @@ def main():
         folders(folder)
         refusals()
         library()
+        restarts(folder)
         if opens:
             dies()
-    print("one crowd over 2 and 3 ranks: hashes, counts, recordings, refusals, a rank that dies")
+    print("one crowd over 2 and 3 ranks: hashes, counts, recordings, refusals, restarts, a rank that dies")
 
 
 main()

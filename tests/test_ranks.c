@@ -97,8 +97,17 @@ typedef struct seen {
     bool done;
 } seen;
 
+// Snapshots of all ranks.
+typedef struct parts {
+    int count;
+    void *bytes[MOST];
+    size_t size[MOST];
+} parts;
+
 typedef struct job {
     const th_scene *scene;
+    parts *save;       // halfway; NULL: none
+    const parts *from; // begins with these; NULL: with the scene
     int threads, steps;
     th_comm comm;
     hub *hub;
@@ -124,15 +133,38 @@ static void look_at_end(th_world *world, seen *result) {
     }
 }
 
+static void save(th_world *world, parts *all, int rank) {
+    size_t size = th_world_snapshot_size(world);
+    all->size[rank] = size;
+    all->bytes[rank] = malloc(size);
+    assert_int_equal(th_world_snapshot(world, all->bytes[rank], size, NULL), TH_OK);
+}
+
+static bool restore(th_world *world, const parts *from, th_error *error) {
+    th_result result = TH_OK;
+    for (int k = 0; from && k < from->count && result == TH_OK; ++k)
+        result = th_world_restore(world, from->bytes[k], from->size[k], error);
+    return result == TH_OK;
+}
+
+static void release(parts *all) {
+    for (int k = 0; k < all->count; ++k) free(all->bytes[k]);
+}
+
 static void *run_rank(void *context) {
     job *j = context;
     th_world_def def = th_world_def_default();
-    th_world *world;
+    th_world *world = NULL;
     def.threads = j->threads;
     def.comm = j->hub ? &j->comm : NULL;
-    j->made = th_world_create(j->scene, &def, &world, &j->error) == TH_OK;
-    if (!j->made) return NULL;
-    for (int look = 0; look < LOOKS; ++look) {
+    j->made = th_world_create(j->scene, &def, &world, &j->error) == TH_OK &&
+              restore(world, j->from, &j->error);
+    if (!j->made) {
+        th_world_destroy(world);
+        return NULL;
+    }
+    for (int look = j->from ? LOOKS / 2 : 0; look < LOOKS; ++look) {
+        if (j->save && look == LOOKS / 2) save(world, j->save, j->comm.rank);
         if (j->between) j->between(world, look);
         th_world_step(world, j->steps / LOOKS);
         j->result.hash[look] = th_world_hash(world);
@@ -152,7 +184,7 @@ static seen run_over(const job *like, int ranks) {
     hub h = {
         .mutex = PTHREAD_MUTEX_INITIALIZER, .all_there = PTHREAD_COND_INITIALIZER, .size = ranks};
     pthread_t threads[MOST];
-    job jobs[MOST];
+    job jobs[MOST] = {{.threads = 0}};
     for (int r = 0; r < ranks; ++r) {
         jobs[r] = *like;
         jobs[r].hub = &h;
@@ -300,6 +332,76 @@ static void edits_have_the_bits_of_one_world(void **state) {
     assert_any_ranks(hall_of(json, TH_JSON("orca")), STEPS, edit);
 }
 
+// ---- restarts
+
+static void assert_goes_on(const job *like, const parts *from, const seen *wanted, int ranks) {
+    job j = *like;
+    seen after;
+    j.save = NULL;
+    j.from = from;
+    if (ranks > 0) {
+        after = run_over(&j, ranks);
+    } else {
+        run_rank(&j);
+        if (!j.made) fail_msg("%s", j.error.message);
+        after = j.result;
+    }
+    memcpy(after.hash, wanted->hash, LOOKS / 2 * sizeof *after.hash);
+    assert_same(wanted, &after, ranks);
+}
+
+// From any number of ranks to any other, and to and from one world.
+static void assert_restarts(const char *json) {
+    th_scene *scene = scene_of(json);
+    parts one = {.count = 1};
+    job plain = job_of(scene, 1, STEPS, edit);
+    plain.save = &one;
+    run_rank(&plain);
+    for (int ranks = 2; ranks <= 4; ranks += 2) {
+        parts all = {.count = ranks};
+        job j = job_of(scene, ranks / 2, STEPS, edit);
+        j.save = &all;
+        seen whole = run_over(&j, ranks);
+        assert_same(&plain.result, &whole, ranks); // a snapshot changes nothing
+        assert_true(all.size[1] < all.size[0] && all.size[0] < one.size[0]);
+        for (int after = 0; after <= 3; ++after) assert_goes_on(&j, &all, &plain.result, after);
+        assert_goes_on(&j, &one, &plain.result, ranks);
+        release(&all);
+    }
+    release(&one);
+    th_scene_destroy(scene);
+}
+static void a_restart_on_other_ranks_goes_on_with_the_same_bits(void **state) {
+    (void)state;
+    char json[HALL];
+    assert_restarts(hall_of(json, TH_JSON("orca", "plan":"quickest")));
+    assert_restarts(hall_of(json, TH_JSON("orca", "plan":{"model":"field", "crowd_weight":1})));
+}
+
+static void parts_that_do_not_belong_together_are_refused(void **state) {
+    (void)state;
+    char json[HALL];
+    th_scene *scene = scene_of(hall_of(json, TH_JSON("orca")));
+    parts early = {.count = 2}, late = {.count = 2};
+    job j = job_of(scene, 1, STEPS, NULL), k = job_of(scene, 1, 2 * STEPS, NULL);
+    j.save = &early;
+    k.save = &late;
+    run_over(&j, 2);
+    run_over(&k, 2);
+    th_world *world = world_of(scene, 1, 0);
+    th_error error;
+    assert_int_equal(th_world_restore(world, early.bytes[1], early.size[1], &error),
+                     TH_BAD_SNAPSHOT);
+    assert_non_null(strstr(error.message, "part 2 of 2 and does not follow"));
+    assert_int_equal(th_world_restore(world, early.bytes[0], early.size[0], &error), TH_OK);
+    assert_int_equal(th_world_restore(world, late.bytes[1], late.size[1], &error), TH_BAD_SNAPSHOT);
+    assert_int_equal(th_world_restore(world, early.bytes[1], early.size[1], &error), TH_OK);
+    th_world_destroy(world);
+    release(&early);
+    release(&late);
+    th_scene_destroy(scene);
+}
+
 // ---- what cannot be
 
 static void assert_refused(const char *models, const char *words) {
@@ -334,11 +436,6 @@ static void what_ranks_cannot_do_yet_is_refused(void **state) {
     def.comm = &comm;
     assert_int_equal(th_ranks_check(scene, &error), TH_OK);
     assert_int_equal(th_world_create(scene, &def, &world, &error), TH_OK);
-    size_t size = th_world_snapshot_size(world);
-    void *memory = malloc(size);
-    assert_int_equal(th_world_snapshot(world, memory, size, &error), TH_BAD_ARGUMENT);
-    assert_non_null(strstr(error.message, "over ranks"));
-    free(memory);
     th_world_destroy(world);
     comm.rank = 7;
     assert_int_equal(th_world_create(scene, &def, &world, &error), TH_BAD_ARGUMENT);
@@ -356,6 +453,8 @@ int main(void) {
         cmocka_unit_test(levels_have_the_bits_of_one_world),
         cmocka_unit_test(an_open_plane_has_the_bits_of_one_world),
         cmocka_unit_test(edits_have_the_bits_of_one_world),
+        cmocka_unit_test(a_restart_on_other_ranks_goes_on_with_the_same_bits),
+        cmocka_unit_test(parts_that_do_not_belong_together_are_refused),
         cmocka_unit_test(models_that_see_the_whole_crowd_are_refused),
         cmocka_unit_test(what_ranks_cannot_do_yet_is_refused),
     };

@@ -270,6 +270,9 @@ TH_API th_area_state th_world_area(const th_world *world, int area);
 TH_API uint64_t th_world_hash(const th_world *world);
 
 // ---- state. A snapshot holds everything that changes; restore needs the same scene and version.
+// Over ranks (throng/ranks.h) it is of the rank's own people, a part of the crowd: restore all parts one after the other, in
+// the order of the ranks, into a world of one process or, on all of them alike, over any number of ranks. The world is whole
+// after the last part; it must not be stepped before.
 TH_API size_t th_world_snapshot_size(const th_world *world);
 TH_API th_result th_world_snapshot(const th_world *world, void *memory, size_t size,
                                    th_error *error);

@@ -615,6 +615,19 @@ void th_ranks_count(th_world *world, bool step) {
     }
 }
 
+void th_ranks_restored(th_world *world) {
+    th_ranks *r = world->ranks;
+    if (!r) return;
+    uint64_t *before = r->before;
+    r->counted = world->counters;
+    for (int k = 0; k < world->scene->goal_count; ++k) *before++ = world->exits[k].left;
+    for (int k = 0; k < world->scene->measure_line_count + world->scene->door_count; ++k) {
+        *before++ = world->lines[k].forward;
+        *before++ = world->lines[k].backward;
+    }
+    r->steps_since = SHARE_OUT_AFTER; // where the people are is not known yet
+}
+
 // ---- sources
 
 static void note_near(th_ranks *r, th_vec2 p, float radius, uint32_t level) {

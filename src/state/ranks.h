@@ -103,6 +103,8 @@ float th_ranks_highest(const th_world *world, float value);
 void th_ranks_check_way(const th_world *world, float moved);
 // Makes the counts those of the whole crowd; `step`: at the end of one.
 void th_ranks_count(th_world *world, bool step);
+// After a restore: the counts of the crowd are those of the world.
+void th_ranks_restored(th_world *world);
 
 // Before sources place people: where people stand near their areas.
 void th_ranks_see_sources(th_world *world);

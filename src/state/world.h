@@ -159,8 +159,9 @@ struct th_world {
     bool on_device; // lives there; work space that only the CPU needs is not made
     const struct th_device_backend *device; // state/device.h; NULL: the world lives here
     struct th_ranks *ranks;                 // state/ranks.h; NULL: the world holds the whole crowd
-    const uint8_t *ghost; // by place, a copy of another rank's person; NULL: there are none
-    int crowd_capacity;   // of all ranks together; else that of the agents
+    const uint8_t *ghost;      // by place, a copy of another rank's person; NULL: there are none
+    int crowd_capacity;        // of all ranks together; else that of the agents
+    int next_part, part_count; // of the snapshots that are being restored
     struct th_device_world *device_world; // the device's copy, src/device
 
     th_line_count *lines; // the scene's measurement lines, then its doors

@@ -1,17 +1,20 @@
 // Snapshots: everything that changes, as one block of bytes for the same scene and version. Derived
-// state (index, distance fields) is rebuilt at restore; fields that follow changed walls are copied. SPDX-License-Identifier: Apache-2.0
+// state (index, distance fields) is rebuilt at restore; fields that follow changed walls are copied. Over ranks there is a
+// snapshot of each rank's people, a part; what planners and models remember is the same on all ranks and in part 0 only.
+// SPDX-License-Identifier: Apache-2.0
 #include "contact/bodies.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "plan/plan.h"
 #include "state/device.h"
+#include "state/ranks.h"
 #include "world/measure.h"
 #include "world/world.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 10 };
+enum { SNAPSHOT_VERSION = 11 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -27,6 +30,8 @@ typedef struct snapshot_head {
     float max_radius;
     uint32_t next_id, walls_version;
     int32_t agent_count, wall_count;
+    int32_t part, parts; // 0 of 1: the whole crowd
+    uint64_t sent;       // people of all parts who are sent to a point, so that there is a road map
     th_counters counters;
 } snapshot_head;
 
@@ -169,38 +174,79 @@ void th_snapshot_seal(void *memory) {
     memcpy(memory, &head, sizeof head);
 }
 
-size_t th_world_snapshot_size(const th_world *world) {
-    th_refresh(world, 0);
-    return sizeof(snapshot_head) + sum_blocks(world, world->agents.count) +
-           th_plan_saved_size(world) + model_bytes(world);
+static int part_of(const th_world *world) { return world->ranks ? world->ranks->comm->rank : 0; }
+static int parts_of(const th_world *world) { return world->ranks ? world->ranks->comm->size : 1; }
+
+// Over ranks copies of others' people, which are marked as removed, lie among the rank's own.
+static bool is_saved(const th_world *world, int i) {
+    return !world->ranks || world->agents.phase[i] != TH_PHASE_REMOVED;
+}
+static int saved_agents(const th_world *world) {
+    int count = 0;
+    for (int i = 0; i < world->agents.count; ++i) count += is_saved(world, i);
+    return count;
 }
 
-static th_result check_whole(const th_world *world, th_error *error) {
-    if (!world->ranks) return TH_OK;
-    return th_fail(error, TH_BAD_ARGUMENT, "",
-                   "a world over ranks has no snapshots yet; run the scene in one process");
+static size_t plan_bytes(const th_world *world) {
+    return part_of(world) == 0 ? th_plan_saved_size(world) : 0;
+}
+
+size_t th_world_snapshot_size(const th_world *world) {
+    th_refresh(world, 0);
+    size_t models = part_of(world) == 0 ? model_bytes(world) : 0;
+    return sizeof(snapshot_head) + sum_blocks(world, saved_agents(world)) + plan_bytes(world) +
+           models;
+}
+
+static unsigned char *save_field(const th_world *world, const uint32_t *from, unsigned char *at) {
+    for (int i = 0; i < world->agents.count; ++i)
+        if (is_saved(world, i)) {
+            memcpy(at, &from[i], sizeof *from);
+            at += sizeof *from;
+        }
+    return at;
+}
+
+static unsigned char *save_blocks(const th_world *world, unsigned char *at) {
+    int fields = th_field_count(&world->agents);
+    for (int f = 0; f < fields; ++f) at = save_field(world, th_field_get(&world->agents, f), at);
+    for (int b = 0; b < BLOCKS; ++b) {
+        block from = other_block(world, b);
+        if (from.bytes) memcpy(at, from.data, from.bytes);
+        at += from.bytes;
+    }
+    // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
+    unsigned char *lines = at - other_block(world, LINES).bytes;
+    for (int l = 0; l < th_counted_line_count(world->scene); ++l)
+        memset(lines + (size_t)l * sizeof(th_line_count) + offsetof(th_line_count, id), 0,
+               sizeof(char *));
+    return at;
+}
+
+// Agents sent to a point need the road map; without it they would walk straight.
+static uint64_t count_sent(const th_world *world) {
+    const th_agents *agents = &world->agents;
+    uint64_t sent = 0;
+    for (int i = 0; i < agents->count; ++i) {
+        if (agents->phase[i] != TH_PHASE_WALKING || th_detour_of(agents->leg[i]) > 0) continue;
+        const th_group *group = &world->scene->groups[agents->group[i]];
+        sent +=
+            group->own_goal == TH_OWN_GOAL_NONE && agents->leg[i] >= (uint32_t)group->route_count;
+    }
+    return sent;
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
-    if (check_whole(world, error) != TH_OK) return TH_BAD_ARGUMENT;
     th_refresh(world, TH_ALL_FIELDS);
     size_t needed = th_world_snapshot_size(world);
     if (size < needed)
         return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given",
                        needed, size);
-    unsigned char *at = (unsigned char *)memory + sizeof(snapshot_head);
-    for (int b = 0; b < block_count(world); ++b) {
-        block from = block_at(world, world->agents.count, b);
-        if (from.bytes) memcpy(at, from.data, from.bytes);
-        at += from.bytes;
+    unsigned char *at = save_blocks(world, (unsigned char *)memory + sizeof(snapshot_head));
+    if (part_of(world) == 0) {
+        th_plan_save(world, at);
+        save_models(world, at + plan_bytes(world));
     }
-    th_plan_save(world, at);
-    save_models(world, at + th_plan_saved_size(world));
-    // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
-    at -= other_block(world, LINES).bytes;
-    for (int l = 0; l < th_counted_line_count(world->scene); ++l)
-        memset(at + (size_t)l * sizeof(th_line_count) + offsetof(th_line_count, id), 0,
-               sizeof(char *));
     snapshot_head head;
     memset(&head, 0, sizeof head); // padding too
     head.magic = snapshot_magic;
@@ -208,8 +254,8 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     head.field_count = (uint32_t)th_field_count(&world->agents);
     head.scene_print = scene_print(world->scene);
     head.bytes = needed - sizeof head;
-    head.plan_bytes = th_plan_saved_size(world);
-    head.model_bytes = model_bytes(world);
+    head.plan_bytes = plan_bytes(world);
+    head.model_bytes = part_of(world) == 0 ? model_bytes(world) : 0;
     head.seed = world->seed;
     head.step_count = world->step_count;
     head.time = world->time;
@@ -217,12 +263,31 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     head.max_radius = world->max_radius;
     head.next_id = world->next_id;
     head.walls_version = world->walls_version;
-    head.agent_count = world->agents.count;
+    head.agent_count = saved_agents(world);
     head.wall_count = world->wall_count;
+    head.part = part_of(world);
+    head.parts = parts_of(world);
+    head.sent = th_ranks_sum(world, count_sent(world));
     head.counters = world->counters;
     memcpy(memory, &head, sizeof head);
     th_snapshot_seal(memory);
     return TH_OK;
+}
+
+// Over ranks each takes every n-th agent of a part: shares of the same size, whatever the parts' are.
+static bool takes(const th_world *world, int i) { return i % parts_of(world) == part_of(world); }
+static int taken_of(const th_world *world, int count) {
+    return count / parts_of(world) + (count % parts_of(world) > part_of(world));
+}
+
+// Is it the part that comes next, of the same moment as those before?
+static bool is_next_part(const th_world *world, const snapshot_head *head) {
+    if (head->parts < 1 || head->part < 0 || head->part >= head->parts) return false;
+    if (head->part == 0) return true;
+    return head->part == world->next_part && head->parts == world->part_count &&
+           head->seed == world->seed && head->step_count == world->step_count &&
+           head->next_id == world->next_id &&
+           memcmp(&head->counters, &world->counters, sizeof head->counters) == 0;
 }
 
 static th_result check_head(const th_world *world, const snapshot_head *head, const void *memory,
@@ -241,11 +306,18 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
     if (head->field_count != fields)
         return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot has %u fields; this world has %u",
                        head->field_count, fields);
-    if (head->agent_count < 0 || head->agent_count > world->agents.capacity)
+    if (!is_next_part(world, head))
+        return th_fail(error, TH_BAD_SNAPSHOT, "",
+                       "the snapshot is part %d of %d and does not follow the one before; give all "
+                       "parts of one step, the first one first",
+                       head->part + 1, head->parts);
+    int before = head->part > 0 ? world->agents.count : 0;
+    if (head->agent_count < 0 ||
+        taken_of(world, head->agent_count) > world->agents.capacity - before)
         return th_fail(error, TH_FULL, "",
                        "the snapshot holds %d agents, this world has room for %d; raise max_agents",
-                       head->agent_count, world->agents.capacity);
-    if ((head->plan_bytes == 0) != (th_plan_saved_size(world) == 0))
+                       head->agent_count, world->agents.capacity - before);
+    if (head->part == 0 && (head->plan_bytes == 0) != (th_plan_saved_size(world) == 0))
         return th_fail(error, TH_BAD_SNAPSHOT, "",
                        "the snapshot was made with%s th_world_def.replan, this world with%s; give "
                        "both the same",
@@ -387,65 +459,103 @@ static th_result check_contents(th_world *world, const snapshot_head *head,
                 next <= world->scene->doors[d].schedule_count;
     }
     // The planners' fields and the states of models come last.
-    sound = sound && th_plan_saved_is_sound(world, bytes, (size_t)head->plan_bytes) &&
-            walk_models(world, bytes + head->plan_bytes, (size_t)head->model_bytes, model_is_sound);
+    bool models = head->part > 0 ? head->plan_bytes + head->model_bytes == 0
+                                 : th_plan_saved_is_sound(world, bytes, (size_t)head->plan_bytes) &&
+                                       walk_models(world, bytes + head->plan_bytes,
+                                                   (size_t)head->model_bytes, model_is_sound);
+    sound = sound && models;
     if (!sound)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
                        "the snapshot holds values that no world can have");
     return TH_OK;
 }
 
-// Agents sent to a point need the road map; without it they would walk straight.
-static bool is_anyone_sent(const th_world *world) {
-    const th_agents *agents = &world->agents;
-    for (int i = 0; i < agents->count; ++i) {
-        if (agents->phase[i] != TH_PHASE_WALKING || th_detour_of(agents->leg[i]) > 0) continue;
-        const th_group *group = &world->scene->groups[agents->group[i]];
-        if (group->own_goal == TH_OWN_GOAL_NONE && agents->leg[i] >= (uint32_t)group->route_count)
-            return true;
+static bool has_bodies(const unsigned char *bodies) {
+    for (int b = 0; b < TH_BODY_MAX; ++b) {
+        th_body body;
+        memcpy(&body, bodies + (size_t)b * sizeof body, sizeof body);
+        if (body.corner_count > 0) return true;
     }
     return false;
 }
 
+static th_result check_snapshot(th_world *world, const snapshot_head *head, const void *memory,
+                                size_t size, th_error *error) {
+    const unsigned char *at = (const unsigned char *)memory + sizeof *head;
+    th_result result = check_head(world, head, memory, size, error);
+    if (result == TH_OK) result = check_contents(world, head, at, error);
+    for (int b = 0; result == TH_OK && b < th_field_count(&world->agents) + BODIES; ++b)
+        at += block_at(world, head->agent_count, b).bytes;
+    if (result == TH_OK && world->ranks && has_bodies(at))
+        result = th_fail(error, TH_BAD_SNAPSHOT, "",
+                         "the snapshot has bodies moved by hand, which do not run over ranks; "
+                         "restore it in one process");
+    if (result == TH_OK && head->wall_count > world->scene->wall_count)
+        result = th_plan_world_reserve(world, error);
+    bool all = th_ranks_highest(world, result == TH_OK ? 0.0f : 1.0f) == 0.0f;
+    return all || result != TH_OK
+               ? result
+               : th_fail(error, TH_BAD_SNAPSHOT, "", "another rank has refused the snapshot");
+}
+
+// Its share of the agents goes behind those that are there.
+static void restore_agents(th_world *world, int count, const unsigned char *from) {
+    int fields = th_field_count(&world->agents);
+    for (int f = 0; f < fields; ++f, from += 4 * (size_t)count) {
+        uint32_t *to = (uint32_t *)th_field_get(&world->agents, f) + world->agents.count;
+        for (int i = 0; i < count; ++i)
+            if (takes(world, i)) memcpy(to++, from + 4 * (size_t)i, 4);
+    }
+    world->agents.count += taken_of(world, count);
+}
+
+static void restore_world(th_world *world, const snapshot_head *head) {
+    for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
+    world->seed = head->seed;
+    world->step_count = head->step_count;
+    world->time = head->time;
+    world->step_length = head->step_length;
+    world->dt = (float)head->step_length;
+    world->max_radius = head->max_radius;
+    world->next_id = head->next_id;
+    world->wall_count = head->wall_count;
+    world->counters = head->counters;
+    world->walls_version = head->walls_version;
+    th_bodies_restored(world);
+    world->event_count = 0;
+}
+
 th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
-    if (check_whole(world, error) != TH_OK) return TH_BAD_ARGUMENT;
     th_fetch_to_change(world);
     snapshot_head head = {0};
     memcpy(&head, memory, size < sizeof head ? size : sizeof head);
-    th_result result = check_head(world, &head, memory, size, error);
-    if (result == TH_OK)
-        result = check_contents(world, &head, (const unsigned char *)memory + sizeof head, error);
-    if (result == TH_OK && head.wall_count > world->scene->wall_count)
-        result = th_plan_world_reserve(world, error);
+    th_result result = check_snapshot(world, &head, memory, size, error);
     if (result != TH_OK) return result;
     const unsigned char *at = (const unsigned char *)memory + sizeof head;
-    for (int b = 0; b < block_count(world); ++b) {
-        block to = block_at(world, head.agent_count, b);
-        if (b == th_field_count(&world->agents) + GROUPS)
+    if (head.part == 0) world->agents.count = 0;
+    restore_agents(world, head.agent_count, at);
+    at += 4 * (size_t)head.agent_count * (size_t)th_field_count(&world->agents);
+    for (int b = 0; b < BLOCKS; ++b) {
+        block to = other_block(world, b);
+        if (b == GROUPS)
             restore_groups(world, at);
         else if (to.bytes)
             memcpy(to.data, at, to.bytes);
         at += to.bytes;
     }
-    for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
-    world->seed = head.seed;
-    world->step_count = head.step_count;
-    world->time = head.time;
-    world->step_length = head.step_length;
-    world->dt = (float)head.step_length;
-    world->max_radius = head.max_radius;
-    world->next_id = head.next_id;
-    world->agents.count = head.agent_count;
-    world->wall_count = head.wall_count;
-    world->counters = head.counters;
-    world->walls_version = head.walls_version;
-    th_bodies_restored(world);
-    world->event_count = 0;
-    result = is_anyone_sent(world) ? th_plan_own_goals(world, error) : TH_OK;
-    th_plan_restore(world, at);
-    walk_models(world, at + head.plan_bytes, (size_t)head.model_bytes, restore_model);
+    restore_world(world, &head);
+    world->part_count = head.parts;
+    world->next_part = head.part + 1;
+    result = head.sent > 0 || count_sent(world) > 0 ? th_plan_own_goals(world, error) : TH_OK;
+    if (head.part == 0) {
+        th_plan_restore(world, at);
+        walk_models(world, at + head.plan_bytes, (size_t)head.model_bytes, restore_model);
+    }
+    if (world->next_part < head.parts) return result;
     tell_models(world);
+    th_ranks_restored(world);
     th_stage_index(world);
+    th_ranks_part(world);
     world->max_moved = 0.0f;
     return result;
 }
