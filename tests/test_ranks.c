@@ -291,6 +291,31 @@ static void positions_have_the_bits_of_one_world(void **state) {
     hall(TH_JSON({"model":"pbd", "cohesion":20}));
 }
 
+static void colonists_have_the_bits_of_one_world(void **state) {
+    (void)state;
+    hall(TH_JSON("colonization"));
+}
+
+// Behaviours and a filter with places of their own: sights, shops, a strip.
+static void minds_have_the_bits_of_one_world(void **state) {
+    (void)state;
+    seen four = assert_any_ranks(TH_JSON({"levels":[{"walkable":{"rect":[0,0,90,16]}, "obstacles":[{"rect":[40,12,52,16]}]}],
+            "exits":[{"id":"west", "line":[[0,2],[0,6]]}, {"id":"east", "line":[[90,2],[90,6]]}],
+            "waiting_areas":[{"id":"well", "area":{"circle":[30,9,2]}, "wait":1},
+                {"id":"tree", "area":{"circle":[60,9,2]}, "wait":1}],
+            "interests":[{"id":"shop", "area":{"rect":[40,12,52,16]}, "strength":5}],
+            "strips":[{"line":[[10,4],[80,4]], "width":6, "side":"right"}],
+            "groups":[{"count":60, "area":{"rect":[20,2,75,14]}, "route":["well","tree","west"],
+                "behave":{"model":"undecided", "density_weight":1, "distance_weight":0.1,
+                    "history_weight":0, "visibility_weight":0, "longest_way":2}},
+            {"count":40, "area":{"rect":[35,2,60,10]}, "to":"east", "behave":"interest"},
+            {"count":40, "area":{"rect":[2,1,30,7]}, "to":"east", "filter":"keep_side"},
+            {"count":40, "area":{"rect":[60,1,88,7]}, "to":"west", "filter":"keep_side"}],
+            "run":{"step":0.1, "duration":60}}),
+                                                           2 * STEPS, NULL);
+    assert_true(four.own_least > 0);
+}
+
 static void levels_have_the_bits_of_one_world(void **state) {
     (void)state;
     seen four = assert_any_ranks("scenes/verification/rimea_08_building.json", STEPS, NULL);
@@ -450,6 +475,8 @@ int main(void) {
         cmocka_unit_test(densesense_and_forces_have_the_bits_of_one_world),
         cmocka_unit_test(other_models_have_the_bits_of_one_world),
         cmocka_unit_test(positions_have_the_bits_of_one_world),
+        cmocka_unit_test(colonists_have_the_bits_of_one_world),
+        cmocka_unit_test(minds_have_the_bits_of_one_world),
         cmocka_unit_test(levels_have_the_bits_of_one_world),
         cmocka_unit_test(an_open_plane_has_the_bits_of_one_world),
         cmocka_unit_test(edits_have_the_bits_of_one_world),

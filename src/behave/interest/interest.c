@@ -2,6 +2,7 @@
 // O(places and their outlines). SPDX-License-Identifier: Apache-2.0
 #include "behave/interest/interest.h"
 #include "core/parallel.h"
+#include "registry/models.h"
 #include "state/influences.h"
 #include <stdio.h>
 
@@ -156,6 +157,7 @@ const th_model th_behave_interest_model = {
     .sections = &section,
     .section_count = 1,
     .run = run,
+    .reach = th_reads_none,
     .fields_are_sound = fields_are_sound,
     .decides = TH_DECIDES_DETOUR,
     .check = check,

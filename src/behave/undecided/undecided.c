@@ -2,10 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "behave/undecided/undecided.h"
 #include "core/parallel.h"
+#include "registry/models.h"
+#include "state/ranks.h"
 #include <stdio.h>
+#include <string.h>
+
+// Over ranks: the people before each sample of each goal's rim, of all ranks. NULL: no group looks at them.
+static size_t counted_points(const th_world *world) {
+    return (size_t)world->scene->goal_count * TH_SIGHT_SAMPLES;
+}
+static bool create(th_world *world, int model) {
+    if (!world->ranks) return true;
+    world->model_state[model] = th_alloc(&world->memory, counted_points(world), sizeof(uint32_t));
+    return world->model_state[model];
+}
+static void destroy(th_world *world, int model) {
+    th_dealloc(&world->memory, world->model_state[model], counted_points(world), sizeof(uint32_t));
+    world->model_state[model] = NULL;
+}
+
+static void count_over_ranks(th_world *world, uint32_t *counted) {
+    const th_goal *goals = world->scene->goals;
+    memset(counted, 0, counted_points(world) * sizeof *counted);
+    for (int g = 0; g < world->scene->goal_count; ++g)
+        for (int k = 0; k < TH_SIGHT_SAMPLES; ++k) {
+            float share = ((float)k + 0.5f) / (float)TH_SIGHT_SAMPLES;
+            int level = goals[g].is_line ? goals[g].line.level : goals[g].area.level;
+            if (!goals[g].is_line && goals[g].area.shape.ring_count == 0) continue; // no sight
+            counted[g * TH_SIGHT_SAMPLES + k] =
+                (uint32_t)th_sight_people(world, level, th_sight_rim(&goals[g], share));
+        }
+    th_ranks_sum32(world, counted, (int)counted_points(world));
+}
 
 static void run(th_world *world, int model) {
-    (void)model;
+    if (world->ranks) count_over_ranks(world, world->model_state[model]);
     th_walls walls = th_world_walls(world);
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int i = 0; i < world->agents.count; ++i) th_undecided_behave(world, &walls, (uint32_t)i);
@@ -89,6 +120,9 @@ const th_model th_behave_undecided_model = {
     .fields = fields,
     .field_count = TH_UNDECIDED_FIELDS,
     .run = run,
+    .create = create,
+    .destroy = destroy,
+    .reach = th_reads_none, // what is counted before sights is of all ranks
     .fields_are_sound = fields_are_sound,
     .decides = TH_DECIDES_LEG,
     .check = check,

@@ -118,6 +118,7 @@ typedef struct th_sight_seen {
     float visibility, distance;
     th_vec2 nearest;
     int level;
+    int sample; // of the rim, the nearest one
 } th_sight_seen;
 
 TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int level, th_vec2 p,
@@ -125,14 +126,14 @@ TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int lev
                                                   const th_goal *goal) {
     int on = goal->is_line ? goal->line.level : goal->area.level;
     bool here = on == level;
-    th_sight_seen seen = {0.0f, 1e6f, p, on};
+    th_sight_seen seen = {0.0f, 1e6f, p, on, 0};
     bool moves = th_length2(heading) > 0.01f;
     th_vec2 ahead = th_unit(heading);
     for (int k = 0; k < TH_SIGHT_SAMPLES; ++k) {
         th_vec2 q = th_sight_rim(goal, ((float)k + 0.5f) / (float)TH_SIGHT_SAMPLES);
         th_vec2 to = th_sub(q, p);
         float distance = th_length(to);
-        if (distance < seen.distance) seen.nearest = q;
+        if (distance < seen.distance) seen.nearest = q, seen.sample = k;
         seen.distance = th_min(seen.distance, distance);
         if (!here || (moves && th_dot(ahead, to) < cosine * distance)) continue;
         // A hair short of the rim, which may lie on a wall.
@@ -145,18 +146,30 @@ TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int lev
 
 #define TH_SIGHT_CROWD 2.0f // [m] around a sight's nearest point people are counted
 
-// The density of people before a sight [1/m2].
-TH_BOTH static inline float th_sight_density(const th_world *world, uint32_t i, int level,
-                                             th_vec2 at) {
+TH_BOTH static inline bool th_is_at_sight(const th_world *world, uint32_t j, th_vec2 at) {
+    return !th_gone(world->agents.phase[j]) &&
+           th_length2(th_sub(th_position(&world->agents, j), at)) <=
+               TH_SIGHT_CROWD * TH_SIGHT_CROWD;
+}
+
+// The people before a sight; of a rank's own people where it has copies of others.
+TH_BOTH static inline int th_sight_people(const th_world *world, int level, th_vec2 at) {
     const th_level_grid *grid = &world->index.grids[level];
     th_rows rows = th_rows_around(grid, at, TH_SIGHT_CROWD);
     int people = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        for (uint32_t j = begin; j < end; ++j) {
-            th_vec2 off = th_sub(th_position(&world->agents, j), at);
-            people += j != i && !th_gone(world->agents.phase[j]) &&
-                      th_length2(off) <= TH_SIGHT_CROWD * TH_SIGHT_CROWD;
-        }
+        for (uint32_t j = begin; j < end; ++j)
+            people += th_is_at_sight(world, j, at) && !th_is_ghost(world, j);
+    return people;
+}
+
+// The density of other people before a sight [1/m2]. `counted`: by goal and sample of the rim, over ranks; or NULL.
+TH_BOTH static inline float th_sight_density(const th_world *world, uint32_t i, int goal,
+                                             const th_sight_seen *seen, const uint32_t *counted) {
+    int people = counted ? (int)counted[goal * TH_SIGHT_SAMPLES + seen->sample]
+                         : th_sight_people(world, seen->level, seen->nearest);
+    people -=
+        world->agents.level[i] == (uint32_t)seen->level && th_is_at_sight(world, i, seen->nearest);
     return (float)people / (3.14159265f * TH_SIGHT_CROWD * TH_SIGHT_CROWD);
 }
 
@@ -183,11 +196,13 @@ TH_BOTH static inline int th_sight_count(const th_world *world, const th_group *
 TH_BOTH static inline float th_rate_sight(const th_world *world, const th_walls *walls, uint32_t i,
                                           int leg) {
     const th_agents *a = &world->agents;
+    const uint32_t *counted = world->ranks ? world->model_state[TH_BEHAVE_UNDECIDED] : NULL;
     const th_undecided_params *p = th_undecided_params_of(world, i);
     const th_target *target = &world->scene->targets[world->scene->groups[a->group[i]].route[leg]];
     double sine, cosine;
     th_sincos_turn((double)p->field_of_view / 720.0, &sine, &cosine);
-    th_sight_seen best = {0.0f, 1e6f, {0.0f, 0.0f}, 0};
+    th_sight_seen best = {0.0f, 1e6f, {0.0f, 0.0f}, 0, 0};
+    int best_goal = target->goals[0];
     for (int g = 0; g < target->goal_count; ++g) {
         th_sight_seen seen =
             th_sight_look(walls, (int)a->level[i], th_position(a, i), th_velocity(a, i),
@@ -197,13 +212,15 @@ TH_BOTH static inline float th_rate_sight(const th_world *world, const th_walls 
         best.distance = seen.distance;
         best.nearest = seen.nearest;
         best.level = seen.level;
+        best.sample = seen.sample;
+        best_goal = target->goals[g];
     }
     float visited = th_own_floats(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_VISITED + leg)[i];
     float age = visited > 0.0f ? (float)world->time - visited : -1.0f;
     float room = 0.0f;
     if (p->density_weight > 0.0f)
-        room =
-            th_sight_room(th_sight_density(world, i, best.level, best.nearest), p->crowded_density);
+        room = th_sight_room(th_sight_density(world, i, best_goal, &best, counted),
+                             p->crowded_density);
     return th_sight_rating(p, best.visibility, th_sight_history(age, p->forgetting),
                            th_sight_nearness(best.distance, p->near_distance), room);
 }

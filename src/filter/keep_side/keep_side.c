@@ -113,6 +113,7 @@ const th_model th_filter_keep_side_model = {
     .sections = &th_strips_section,
     .section_count = 1,
     .run = run,
+    .reach = th_reads_none,
     .create = create,
     .destroy = destroy,
     .restore = restore,

@@ -167,6 +167,16 @@ static const th_field_info fields[TH_COLONIZATION_FIELDS] = {
     [TH_COLONIZATION_WAITED] = {"waited", true, true, "how long the agent could not go on [s]",
                                 "time without progress"},
 };
+// Whose markers, whose cell, and those met a few steps ahead: of them it looks at all in the grid's cells.
+static float reach(const th_world *world, const float *values) {
+    const th_colonization_params *p = (const th_colonization_params *)(const void *)values;
+    float most = 25.0f, ahead = p->prediction * world->dt; // [m/s] contact lets no agent go faster
+    float bodies = 2.0f * world->max_radius;
+    return th_max(th_max(2.002f * p->personal_radius, bodies + ahead * (most + 2.0f)),
+                  bodies + 2.0f * most * world->dt + p->distance) +
+           1.5f * world->cell_size;
+}
+
 static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_colonization_params *)values)->separation_passes;
 }
@@ -196,6 +206,7 @@ const th_model th_move_colonization_model = {
     .longest_step = 0.2f, // tools/measure-steps: slower beyond
     .body = body,
     .run = run,
+    .reach = reach,
     .influences = influences,
     .check = check,
     .create = create,
