@@ -148,10 +148,37 @@ static void bodies_move_as_one(void **state) {
     finish(&r);
 }
 
+// People without speed who stand exactly on the edges and the corners of an area that turns: no way is left to its edge.
+static void edges_of_an_area_lead_in(void **state) {
+    (void)state;
+    static const char *const planners[] = {"field",  "quickest", "continuum",
+                                           "guided", "roadmap",  "straight"};
+    for (size_t k = 0; k < sizeof planners / sizeof *planners; ++k) {
+        char json[1000];
+        snprintf(json, sizeof json,
+                 "{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,12]}}],\"exits\":["
+                 "{\"id\":\"square\",\"area\":{\"rect\":[10,2,14,6]}},"
+                 "{\"id\":\"turned\",\"area\":{\"points\":[[4,2],[7,5],[4,8],[1,5]]}}],"
+                 "\"groups\":[{\"id\":\"p\",\"plan\":\"%s\",\"move\":\"orca\",\"positions\":"
+                 "[[12,6],[10,4],[14,3],[11,2],[14,6],[10,2],[14,2],[10,6],"
+                 "[4,2],[7,5],[4,8],[1,5],[5.5,3.5],[2.5,3.5],[5.5,6.5],[2.5,6.5]]}],"
+                 "\"run\":{\"step\":0.1}}",
+                 planners[k]);
+        run r = begin(json);
+        th_world_step(r.world, 20);
+        if (th_world_statistics(r.world).left != 16)
+            fail_msg("%s: %d of 16 left", planners[k], (int)th_world_statistics(r.world).left);
+        finish(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(legs_of_a_route),    cmocka_unit_test(goals_are_on_a_level),
-        cmocka_unit_test(own_goals),          cmocka_unit_test(paths_begin_at_their_first_frame),
+        cmocka_unit_test(legs_of_a_route),
+        cmocka_unit_test(goals_are_on_a_level),
+        cmocka_unit_test(edges_of_an_area_lead_in),
+        cmocka_unit_test(own_goals),
+        cmocka_unit_test(paths_begin_at_their_first_frame),
         cmocka_unit_test(bodies_move_as_one),
     };
     return cmocka_run_group_tests_name("route", tests, NULL, NULL);

@@ -368,6 +368,23 @@ TH_BOTH static inline th_vec2 th_goal_across_line(const th_scene *scene, const t
     return forward ? normal : th_scale(-1.0f, normal);
 }
 
+// From its edge into an area: as one goes, toward the middle of its box, or the first of eight directions that lead in.
+// Within the area as one goes: the next step takes note.
+TH_BOTH static inline th_vec2 th_goal_into_area(const th_goal *goal, th_vec2 p, th_vec2 heading) {
+    const float in = 0.05f, half = 0.70710678f; // [m] a step; cos 45 degrees
+    const th_box *box = &goal->area.shape.box;
+    th_vec2 middle = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
+    th_vec2 ways[10] = {th_unit(heading), th_unit(th_sub(middle, p)),
+                        {1.0f, 0.0f},     {-1.0f, 0.0f},
+                        {0.0f, 1.0f},     {0.0f, -1.0f},
+                        {half, half},     {-half, half},
+                        {half, -half},    {-half, -half}};
+    for (int k = 0; k < 10; ++k)
+        if (th_polygons_contain(&goal->area.shape, th_add(p, th_scale(in, ways[k]))))
+            return ways[k];
+    return ways[0];
+}
+
 // Straight to the nearest goal of the target that is in sight and nearer than `range`; false: none.
 // `heading` decides the way when one stands exactly on a goal line; lines are aimed at `inset` off their
 // ends.
@@ -393,7 +410,7 @@ TH_BOTH static inline bool th_goal_way(const th_scene *scene, const th_walls *wa
         else if (goal->is_line)
             way->direction = th_goal_across_line(scene, goal, p, heading);
         else
-            way->direction = th_unit(heading); // inside an area: the next step takes note
+            way->direction = th_goal_into_area(goal, p, heading);
     }
     return found;
 }
