@@ -50,15 +50,13 @@ TH_FORMULA int sieve(const looker *l, th_portion portion, float from2, float ran
     const float *px = a->position_x, *py = a->position_y, *vx = a->velocity_x, *vy = a->velocity_y;
     const float *fx = a->heading_x, *fy = a->heading_y, *r = a->radius;
     const th_people_headway h = l->i->headway;
-    const th_people_params *params = l->i->params;
     const th_vec2 p = l->i->p, e = l->i->e;
-    const float radius = l->i->radius + h.standing, own = th_people_lead(params, l->i->waited);
-    const float *waited = th_own_floats(l->world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE);
+    const float radius = l->i->radius + h.standing, own = l->i->lead;
+    const float *lead = th_own_floats(l->world, TH_MOVE_PEOPLE, TH_PEOPLE_LEAD);
     int found;
     TH_SIEVE(portion, l->self, j,
              th_people_may_matter(&h, e, px[j] - p.x, py[j] - p.y, vx[j], vy[j], fx[j], fy[j],
-                                  own - th_people_lead(params, waited[j]), radius + r[j], from2,
-                                  range2, enough),
+                                  own - lead[j], radius + r[j], from2, range2, enough),
              list, found);
     return found;
 }
@@ -222,7 +220,7 @@ static const th_field_info fields[] = {
     {"waited", true, true, "how long the agent could not go on [s]", "time without progress"},
     {"closeness", true, true, "how far the agent has closed up, 0 to `eagerness`", "closing up"},
     {"unsteady", true, true, "deviation of its speed behind others [m/s]", "unsteadiness"},
-    {"waited_before", true, false, "waited, as others see it during a step [s]", NULL}};
+    {"lead", true, false, "how much further ahead than it is it counts during a step [m]", NULL}};
 const th_model th_move_people_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,

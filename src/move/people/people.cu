@@ -34,8 +34,7 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[self]];
     th_rows rows = th_people_rows_ahead(grid, i, range);
-    const float *waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE);
-    const float own = th_people_lead(i->params, i->waited);
+    const float *lead = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_LEAD);
     const float radius = i->radius + i->headway.standing;
     uint32_t list[PORTION];
     int count = 0;
@@ -45,7 +44,7 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
             if (j == self ||
                 !th_people_may_matter(&i->headway, i->e, dx, dy, a->velocity_x[j], a->velocity_y[j],
                                       a->heading_x[j], a->heading_y[j],
-                                      own - th_people_lead(i->params, waited[j]),
+                                      i->lead - lead[j],
                                       radius + a->radius[j], from * from, range * range, enough))
                 continue;
             list[count++] = j;

@@ -86,7 +86,7 @@ enum {
     TH_PEOPLE_WAITED,
     TH_PEOPLE_CLOSENESS,
     TH_PEOPLE_UNSTEADY,
-    TH_PEOPLE_WAITED_BEFORE,
+    TH_PEOPLE_LEAD,
     TH_PEOPLE_FIELDS
 };
 enum { TH_PEOPLE_WAYS = 13 };
@@ -269,6 +269,7 @@ typedef struct th_people_view {
     float speed;     // preferred
     float radius, waited, closeness;
     float unsteady; // deviation of the speed behind others [m/s]
+    float lead;     // th_people_lead, as others see it [m]
     float narrow;   // half of what the body needs between walls [m]
     bool rigid;     // does not turn the shoulders
     th_people_headway headway;
@@ -302,6 +303,7 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
                            waited,
                            closeness,
                            unsteady,
+                           th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_LEAD)[i],
                            p->body_depth * a->radius[i],
                            th_is_rigid(world, i),
                            th_people_headway_of(p, speed, closeness)};
@@ -314,16 +316,17 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, const th_wall
     return view;
 }
 
-// Notes what others see of the agent, before any agent looks: the direction in which it walks (unit, or 0), and how long it has
-// waited.
+// Notes what others see of the agent, before any agent looks: the direction in which it walks (unit, or 0), and the lead that
+// its waiting gives it.
 TH_FORMULA void th_people_show(th_world *world, uint32_t i) {
     th_agents *a = &world->agents;
     th_vec2 way = th_v(0, 0);
     if (a->phase[i] == TH_PHASE_WALKING) way = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));
     a->heading_x[i] = way.x;
     a->heading_y[i] = way.y;
-    th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE)[i] =
-        th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i];
+    float waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i];
+    th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_LEAD)[i] =
+        th_people_lead(th_people_params_of(world, i), waited);
 }
 
 // An agent that may matter to i.
@@ -391,8 +394,7 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     if (!th_in_the_way(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
     bool walks = a->phase[j] == TH_PHASE_WALKING;
     th_vec2 f = th_v(a->heading_x[j], a->heading_y[j]);
-    float other = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED_BEFORE)[j];
-    float lead = th_people_lead(i->params, i->waited) - th_people_lead(i->params, other);
+    float lead = i->lead - th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_LEAD)[j];
     if (th_people_goes_first(i->e, dx, dy, f, lead, a->id[self], a->id[j])) return false;
     seen->dx = dx;
     seen->dy = dy;
