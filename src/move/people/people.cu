@@ -43,8 +43,7 @@ TH_BOTH static void look_within(const th_world *world, const th_walls *walls, ui
             float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
             if (j == self ||
                 !th_people_may_matter(&i->headway, i->e, dx, dy, a->velocity_x[j], a->velocity_y[j],
-                                      a->heading_x[j], a->heading_y[j],
-                                      i->lead - lead[j],
+                                      a->heading_x[j], a->heading_y[j], i->lead - lead[j],
                                       radius + a->radius[j], from * from, range * range, enough))
                 continue;
             list[count++] = j;
