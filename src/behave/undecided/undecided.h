@@ -196,7 +196,8 @@ TH_BOTH static inline int th_sight_count(const th_world *world, const th_group *
 TH_BOTH static inline float th_rate_sight(const th_world *world, const th_walls *walls, uint32_t i,
                                           int leg) {
     const th_agents *a = &world->agents;
-    const uint32_t *counted = world->ranks ? world->model_state[TH_BEHAVE_UNDECIDED] : NULL;
+    const uint32_t *counted =
+        world->ranks ? (const uint32_t *)world->model_state[TH_BEHAVE_UNDECIDED] : NULL;
     const th_undecided_params *p = th_undecided_params_of(world, i);
     const th_target *target = &world->scene->targets[world->scene->groups[a->group[i]].route[leg]];
     double sine, cosine;
