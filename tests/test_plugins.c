@@ -141,12 +141,41 @@ static void the_program_takes_a_plugin(void **state) {
     program_end(&p);
 }
 
+// Verbs that measure and judge: each knows the model with the plugin, and not without it.
+static void the_judges_take_a_plugin(void **state) {
+    (void)state;
+    program p;
+    program_begin(&p);
+    char path[128];
+    snprintf(path, sizeof path, "%s/hall.json", p.folder);
+    copy_scene("gate_hall.json", path);
+    static const struct {
+        const char *command, *said;
+    } cases[] = {
+        {"validate rimea --only 5 --quick --quiet --out none --model keep_gap", "1 pass"},
+        {"experiment all --quick --only single_file --quiet --out none --model keep_gap",
+         "every bar of the table"},
+        {"fd hall.json --area 1,1,4,4 --set run.duration=1 --set groups.0.move=keep_gap --out none",
+         " samples in 9.00 m2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const outcome *result = throng(&p, "%s", cases[i].command);
+        if (result->code == 0) fail_msg("%s knows keep_gap without its plugin", cases[i].command);
+        assert_holds(result->error, "keep_gap");
+        result = throng(&p, "%s --plugin '" TH_PLUGINS "/own_model.so'", cases[i].command);
+        assert_code(result, 0);
+        assert_holds(result->out, cases[i].said);
+    }
+    program_end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_plugins),
         cmocka_unit_test(plugin),
         cmocka_unit_test(names_are_free),
         cmocka_unit_test(the_program_takes_a_plugin),
+        cmocka_unit_test(the_judges_take_a_plugin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

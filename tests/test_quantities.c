@@ -234,10 +234,113 @@ static void advice_follows_the_spread(void **state) {
     th_convergence_release(&c);
 }
 
+// ---- maps over time
+
+static const th_map *map_of(th_observer *observer) {
+    return &th_observer_observation(observer)->maps[0];
+}
+
+static double frame_sum(const th_map_frames *frames, const float *values, int frame, int block) {
+    double sum = 0;
+    for (int f = 0; f < TH_FRAMES; ++f)
+        if (frame < 0 || f == frame) sum += (double)values[f * frames->nx * frames->ny + block];
+    return sum;
+}
+
+// The stretches of time hold what the whole map holds, in as few as the run fits.
+static void frames_add_up(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(rooms);
+    th_observer *observer = observe(scene, 1, 300);
+    const th_map *map = map_of(observer);
+    const th_map_frames *frames = &map->frames;
+    int samples = th_observer_observation(observer)->sample_count;
+    assert_int_equal(frames->samples, samples);
+    assert_true(samples > TH_FRAMES * TH_FRAME_SAMPLES); // halved at least once
+    assert_true(frames->width * TH_FRAMES >= samples);
+    assert_true(frames->width * TH_FRAMES / 2 < samples);
+    double early = 0, late = 0;
+    for (int b = 0; b < frames->nx * frames->ny; ++b) {
+        assert_near(frame_sum(frames, frames->density, -1, b), map->density_sum[b], 1e-3);
+        assert_near(frame_sum(frames, frames->speed, -1, b), map->speed_sum[b], 1e-3);
+        assert_near(frame_sum(frames, frames->walkers, -1, b), map->walker_count[b], 1e-9);
+        early += frame_sum(frames, frames->walkers, 0, b);
+        late += frame_sum(frames, frames->walkers, (samples - 1) / frames->width, b);
+    }
+    assert_true(early > 2 * late && late > 0); // people leave
+    th_observer_destroy(observer);
+    th_scene_destroy(scene);
+}
+
+// Runs of different length add up over the same times.
+static void frames_of_runs_add_up(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(rooms);
+    th_ensemble ensemble;
+    double early = 0;
+    int width = 0;
+    th_ensemble_init(&ensemble);
+    static const double ends[] = {30, 300, 15};
+    for (int r = 0; r < 3; ++r) {
+        th_observer *observer = observe(scene, 1, ends[r]);
+        const th_map_frames *frames = &map_of(observer)->frames;
+        for (int b = 0; b < frames->nx * frames->ny; ++b)
+            for (int f = 0; f * frames->width < 20; ++f)
+                early += frame_sum(frames, frames->walkers, f, b);
+        if (frames->width > width) width = frames->width;
+        assert_int_equal(th_ensemble_add(&ensemble, th_observer_observation(observer), NULL),
+                         TH_OK);
+        th_observer_destroy(observer);
+    }
+    const th_map_frames *all = &ensemble.maps[0].frames;
+    double found = 0;
+    assert_int_equal(all->width, width);
+    assert_int_equal(20 % width, 0);
+    for (int b = 0; b < all->nx * all->ny; ++b)
+        for (int f = 0; f * width < 20; ++f) found += frame_sum(all, all->walkers, f, b);
+    assert_near(found, early, 1e-9);
+    th_ensemble_release(&ensemble);
+    th_scene_destroy(scene);
+}
+
+// A chosen time shows the people of that moment, and nothing else is kept.
+static void chosen_times_are_moments(void **state) {
+    (void)state;
+    char text[1200];
+    size_t length = strlen(rooms);
+    snprintf(text, sizeof text, "%.*s, \"measure\":{\"map_times\":[0, 7, 1000]}}", (int)length - 1,
+             rooms);
+    th_scene *scene = scene_of(text);
+    th_observer *observer = observe(scene, 1, 300);
+    const th_observation *o = th_observer_observation(observer);
+    const th_map_frames *frames = &o->maps[0].frames;
+    double people[3] = {0};
+    for (int f = 0; f < 3; ++f)
+        for (int b = 0; b < frames->nx * frames->ny; ++b)
+            people[f] +=
+                frame_sum(frames, frames->density, f, b) * 0.25 * (double)o->maps[0].walkable[b];
+    assert_int_equal(frames->chosen, 3);
+    assert_near(people[0], o->inside[0], 0.02 * o->inside[0]);
+    assert_near(people[1], o->inside[7], 0.02 * o->inside[7]);
+    assert_near(people[2], 0, 0); // the run has ended
+    th_observer_destroy(observer);
+    th_scene_destroy(scene);
+    th_error error = {0};
+    scene = NULL;
+    snprintf(text, sizeof text, "%.*s, \"measure\":{\"map_times\":[7, 3]}}", (int)length - 1,
+             rooms);
+    assert_int_equal(th_scene_load_json(text, strlen(text), "t.json", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    assert_string_equal(error.path, "measure.map_times[1]");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_is_who_waits),
         cmocka_unit_test(all_runs_are_in_it),
+        cmocka_unit_test(frames_add_up),
+        cmocka_unit_test(frames_of_runs_add_up),
+        cmocka_unit_test(chosen_times_are_moments),
         cmocka_unit_test(stairs_are_counted),
         cmocka_unit_test(true_cause_is_told),
         cmocka_unit_test(head_of_jam_is_the_wheelchair),

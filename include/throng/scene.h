@@ -360,6 +360,8 @@ typedef struct th_record_settings {
     double fps;         // [1/s] default 10
 } th_record_settings;
 
+enum { TH_MAP_TIMES = 8 };
+
 typedef struct th_scene_def {
     uint32_t cookie; // set by th_scene_def_default
     const char *name;
@@ -391,6 +393,10 @@ typedef struct th_scene_def {
     int measure_line_count;
     const th_measure_area_def *measure_areas;
     int measure_area_count;
+    // When the report shows maps of density and speed [s], ascending, at most TH_MAP_TIMES. None: means over up to eight
+    // stretches of time.
+    const double *map_times;
+    int map_time_count;
     th_run_settings run;
     th_record_settings record;
     // Spacing of the distance fields [m]. 0: 0.2, finer for narrow doors; huge scenes get a coarser one.

@@ -260,7 +260,9 @@ typedef struct th_measure_area {
     int bar_count; \
     th_run_settings run; \
     th_record_settings record; \
-    double plan_cell; /* as given [m]; 0: chosen by the planner */
+    double plan_cell; /* as given [m]; 0: chosen by the planner */ \
+    double map_times[TH_MAP_TIMES]; /* as th_scene_def has them */ \
+    int map_time_count;
 // clang-format on
 
 // The contents of a scene. New members are added at the end.

@@ -625,28 +625,53 @@ static bool is_free(const name_list *names, double left, double top, double righ
     return true;
 }
 
-// White behind the letters keeps a name readable over people and walls. x and y are the middle [px];
-// the name moves up or down from there when another one is in the way.
+// Where a name may stand: shifts in its widths and lines from where it belongs, the nearest first.
+static const struct {
+    double across, down;
+} name_shifts[] = {{0, 0},    {0, 1.2},   {0, -1.2},   {0, 2.4},    {0, -2.4},    {0.7, 0},
+                   {-0.7, 0}, {0.7, 1.2}, {0.7, -1.2}, {-0.7, 1.2}, {-0.7, -1.2}, {0, 3.6},
+                   {0, -3.6}, {0.7, 2.4}, {0.7, -2.4}, {-0.7, 2.4}, {-0.7, -2.4}, {1.2, 0},
+                   {-1.2, 0}, {1.2, 1.2}, {1.2, -1.2}, {-1.2, 1.2}, {-1.2, -1.2}, {0, 4.8},
+                   {0, -4.8}, {0.7, 3.6}, {0.7, -3.6}, {-0.7, 3.6}, {-0.7, -3.6}, {0, 6},
+                   {0, -6}};
+enum { NAME_SHIFTS = sizeof name_shifts / sizeof name_shifts[0], NAME_NEAR = 5 };
+
+// From a name that had to go aside to where it belongs.
+static void draw_leader(const th_canvas *canvas, double x, double y, double left, double right,
+                        double middle, th_colour colour) {
+    th_canvas_colour(canvas, colour, 0.6);
+    cairo_set_line_width(canvas->cairo, 0.8);
+    cairo_move_to(canvas->cairo, fmin(fmax(x, left), right), middle);
+    cairo_line_to(canvas->cairo, x, y);
+    cairo_stroke(canvas->cairo);
+}
+
+// White behind the letters keeps a name readable over people and walls. x and y are the middle [px]; when another name
+// is there it stands at the nearest free place, and where there is none it is left out: names over each other tell
+// nothing.
 static void draw_name(const th_canvas *canvas, const th_panel *panel, name_list *names, double x,
                       double y, th_colour colour, const char *name) {
-    static const double shifts[] = {0, 1.2, -1.2, 2.4, -2.4, 3.6, -3.6};
-    enum { SHIFTS = sizeof shifts / sizeof shifts[0] };
     char fitted[96];
     double size = 0.9 * canvas->text, left = 0, base = 0;
+    int place = 0;
     th_canvas_fit(canvas, size, panel->width / 3, name, fitted, sizeof fitted);
     double width = th_canvas_text_width(canvas, size, fitted);
     if (names->count == NAMES_MAX) return;
-    for (int i = 0; i < SHIFTS; ++i) {
-        left = fmin(fmax(x - width / 2, panel->left + 3), panel->left + panel->width - width - 3);
-        base = y + 0.35 * size + shifts[i] * size;
+    for (; place < NAME_SHIFTS; ++place) {
+        left = x - width / 2 + name_shifts[place].across * fmax(width + size, 5 * size);
+        left = fmin(fmax(left, panel->left + 3), panel->left + panel->width - width - 3);
+        base = y + 0.35 * size + name_shifts[place].down * size;
         base = fmin(fmax(base, panel->top + size), panel->top + panel->height - 4);
         if (is_free(names, left - 2, base - 0.85 * size, left + width + 2, base + 0.3 * size))
             break;
     }
+    if (place == NAME_SHIFTS) return;
     names->box[names->count].left = left - 2;
     names->box[names->count].top = base - 0.85 * size;
     names->box[names->count].right = left + width + 2;
     names->box[names->count++].bottom = base + 0.3 * size;
+    if (place >= NAME_NEAR)
+        draw_leader(canvas, x, y, left, left + width, base - 0.3 * size, colour);
     cairo_set_source_rgba(canvas->cairo, 1, 1, 1, 0.8);
     cairo_rectangle(canvas->cairo, left - 2, base - 0.85 * size, width + 4, 1.15 * size);
     cairo_fill(canvas->cairo);

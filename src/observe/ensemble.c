@@ -270,6 +270,13 @@ static void *copy_of(const void *array, size_t bytes) {
 #define COPY(array) \
     (!from->array || (to->array = copy_of(from->array, cells * sizeof *to->array)) != NULL)
 
+static bool copy_frames(const th_map_frames *from, th_map_frames *to) {
+    size_t cells = TH_FRAMES * (size_t)from->nx * (size_t)from->ny;
+    *to = *from;
+    to->density = to->speed = to->walkers = NULL;
+    return COPY(density) && COPY(speed) && COPY(walkers);
+}
+
 static bool copy_map(const th_map *from, th_map *to) {
     size_t cells = (size_t)from->nx * (size_t)from->ny;
     *to = (th_map){.level = from->level,
@@ -280,7 +287,8 @@ static bool copy_map(const th_map *from, th_map *to) {
                    .ny = from->ny,
                    .outside_count = from->outside_count};
 #define X(name) &&COPY(name)
-    return COPY(walkable) TH_MAP_SUMS(X) && COPY(pressure_sum) && COPY(pressure_max);
+    return copy_frames(&from->frames, &to->frames) && COPY(walkable) TH_MAP_SUMS(X) &&
+           COPY(pressure_sum) && COPY(pressure_max);
 #undef X
 }
 
@@ -318,7 +326,23 @@ static void add_pressure(th_map *sum, const th_map *map) {
     }
 }
 
+// A shorter run has narrower frames: several of them go into one of the sum.
+static void add_frames(th_map_frames *sum, const th_map_frames *frames) {
+    size_t blocks = (size_t)sum->nx * (size_t)sum->ny;
+    while (sum->width < frames->width) th_map_halve_frames(sum);
+    for (int f = 0; f < TH_FRAMES; ++f) {
+        size_t to = (size_t)(f * frames->width / sum->width) * blocks, from = (size_t)f * blocks;
+        for (size_t b = 0; b < blocks; ++b) {
+            sum->density[to + b] += frames->density[from + b];
+            sum->speed[to + b] += frames->speed[from + b];
+            sum->walkers[to + b] += frames->walkers[from + b];
+        }
+    }
+    if (frames->samples > sum->samples) sum->samples = frames->samples;
+}
+
 static void add_map(th_map *sum, const th_map *map) {
+    add_frames(&sum->frames, &map->frames);
     for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c) {
         sum->density_sum[c] += map->density_sum[c];
         sum->speed_sum[c] += map->speed_sum[c];

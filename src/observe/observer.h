@@ -117,6 +117,19 @@ typedef struct th_cell_motion {
     float variance;   // of that over time [m2/s2]
 } th_cell_motion;
 
+// What a map was like over time: sums over the samples of TH_FRAMES stretches of time, each `width` samples long; when a run
+// outlasts them, pairs are added up and the width doubles. Where the scene chooses times frame k is the sample at the k-th
+// instead. On very large maps a block stands for several cells.
+enum { TH_FRAMES = TH_MAP_TIMES, TH_FRAME_SAMPLES = 5, TH_FRAME_BLOCKS = 250000 };
+typedef struct th_map_frames {
+    int stride, nx, ny;             // cells of a block each way, blocks
+    int width, samples;             // of a frame; seen so far, of several runs the most
+    int chosen;                     // how many times are chosen; 0: stretches
+    double chosen_times[TH_FRAMES]; // [s]
+    float *density;                 // [frame][block] mean over the block [1/m2] x samples
+    float *speed, *walkers;         // sums as speed_sum and walker_count
+} th_map_frames;
+
 // Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be
 // added. observer_map.c says how the density of a cell is taken and how exact it is.
 typedef struct th_map {
@@ -147,6 +160,7 @@ typedef struct th_map {
     // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
     float *pressure_max;
+    th_map_frames frames;
     th_cell_motion *motion; // as of the last sample; not added up over runs, NULL in a sum
     double outside_count; // people beyond the grid (an open plane has no end), summed over samples
 } th_map;
@@ -281,6 +295,8 @@ typedef struct th_observation {
 // Frees all arrays; the struct itself stays, empty. Zeroed is fine.
 void th_observation_release(th_observation *observation);
 void th_map_release(th_map *map);
+// Pairs of frames become one, twice as wide.
+void th_map_halve_frames(th_map_frames *frames);
 
 // When the last person left; NaN while people are inside or if none ever left.
 double th_egress_time(const th_observation *observation);

@@ -25,6 +25,9 @@ void th_map_release(th_map *map) {
 #undef X
     free(map->walkable);
     free(map->motion);
+    free(map->frames.density);
+    free(map->frames.speed);
+    free(map->frames.walkers);
     th_map_forget_pressure(map);
     *map = (th_map){0};
 }
@@ -37,8 +40,24 @@ void th_map_work_release(th_map_work *work) {
     *work = (th_map_work){0};
 }
 
-static bool allocate(th_map *map, th_map_work *work) {
+static bool allocate_frames(const th_map *map, const th_scene_view *scene, th_map_frames *frames) {
+    *frames = (th_map_frames){.stride = 1, .width = TH_FRAME_SAMPLES};
+    frames->chosen = scene->map_time_count;
+    memcpy(frames->chosen_times, scene->map_times, sizeof scene->map_times);
+    do {
+        frames->nx = (map->nx + frames->stride - 1) / frames->stride;
+        frames->ny = (map->ny + frames->stride - 1) / frames->stride;
+    } while ((double)frames->nx * frames->ny > TH_FRAME_BLOCKS && ++frames->stride);
+    size_t blocks = TH_FRAMES * (size_t)frames->nx * (size_t)frames->ny;
+    frames->density = calloc(blocks, sizeof *frames->density);
+    frames->speed = calloc(blocks, sizeof *frames->speed);
+    frames->walkers = calloc(blocks, sizeof *frames->walkers);
+    return frames->density && frames->speed && frames->walkers;
+}
+
+static bool allocate(th_map *map, const th_scene_view *scene, th_map_work *work) {
     size_t cells = (size_t)map->nx * (size_t)map->ny;
+    if (!allocate_frames(map, scene, &map->frames)) return false;
     bool good = (map->walkable = calloc(cells, sizeof *map->walkable)) != NULL;
 #define X(name) good = good && (map->name = calloc(cells, sizeof *map->name)) != NULL;
     TH_MAP_SUMS(X)
@@ -59,7 +78,7 @@ bool th_map_create(const th_scene_view *scene, int level, double cell, const th_
                     .cell = kernel->cell,
                     .nx = kernel->nx,
                     .ny = kernel->ny};
-    if (!th_kernel_work_create(kernel, &work->sums) || !allocate(map, work)) return false;
+    if (!th_kernel_work_create(kernel, &work->sums) || !allocate(map, scene, work)) return false;
     memcpy(map->walkable, kernel->walkable,
            (size_t)map->nx * (size_t)map->ny * sizeof *map->walkable);
     return true;
@@ -94,7 +113,52 @@ void th_map_put_in(th_map *map, th_map_work *work, th_row_range rows, const th_l
     if (person->doing == TH_DOING_LIE) map->lying_count[c] += 1.0f;
 }
 
-static void take_people(th_map *map, size_t c, const th_cell_now *now, double interval) {
+// ---- frames
+
+static void halve(float *values, size_t blocks) {
+    for (int f = 0; f < TH_FRAMES; ++f) {
+        const float *from = values + 2 * (size_t)f * blocks;
+        for (size_t b = 0; b < blocks; ++b)
+            values[(size_t)f * blocks + b] = f < TH_FRAMES / 2 ? from[b] + from[blocks + b] : 0.0f;
+    }
+}
+
+void th_map_halve_frames(th_map_frames *frames) {
+    size_t blocks = (size_t)frames->nx * (size_t)frames->ny;
+    halve(frames->density, blocks);
+    halve(frames->speed, blocks);
+    halve(frames->walkers, blocks);
+    frames->width *= 2;
+}
+
+static size_t block_of(const th_map *map, size_t c) {
+    size_t stride = (size_t)map->frames.stride, nx = (size_t)map->nx;
+    return c / nx / stride * (size_t)map->frames.nx + c % nx / stride;
+}
+
+static const size_t NO_FRAME = SIZE_MAX;
+
+// Where the blocks of the next sample's frame begin.
+static size_t next_frame(th_map_frames *frames, double interval) {
+    int sample = frames->samples++, frame = 0;
+    if (frames->chosen > 0) {
+        while (frame < frames->chosen &&
+               lround(frames->chosen_times[frame] / interval) != (long)sample)
+            ++frame;
+        if (frame == frames->chosen) return NO_FRAME;
+    } else {
+        if (sample / frames->width >= TH_FRAMES) th_map_halve_frames(frames);
+        frame = sample / frames->width;
+    }
+    return (size_t)frame * (size_t)frames->nx * (size_t)frames->ny;
+}
+
+static void take_people(th_map *map, size_t c, const th_cell_now *now, double interval,
+                        size_t frame) {
+    if (frame != NO_FRAME) {
+        map->frames.speed[frame + block_of(map, c)] += now->speed;
+        map->frames.walkers[frame + block_of(map, c)] += now->walking;
+    }
     map->person_count[c] += (double)now->count;
     map->speed_sum[c] += (double)now->speed;
     map->walker_count[c] += (double)now->walking;
@@ -102,7 +166,10 @@ static void take_people(th_map *map, size_t c, const th_cell_now *now, double in
 }
 
 static void take_density(th_map *map, size_t c, float density, float mean, double interval,
-                         bool late) {
+                         bool late, size_t frame) {
+    if (frame != NO_FRAME)
+        map->frames.density[frame + block_of(map, c)] +=
+            mean / (float)(map->frames.stride * map->frames.stride);
     double dense = density > TH_DENSE ? interval : 0.0;
     map->density_sum[c] += (double)mean;
     map->dense_time[c] += dense;
@@ -153,7 +220,7 @@ static bool take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS]
 
 // Updates the motion of the map's cells. Cells without people near start again from zero.
 static void take_row(th_map *map, th_map_work *work, int j, double interval, bool late,
-                     bool above[TH_SPANS]) {
+                     size_t frame, bool above[TH_SPANS]) {
     const th_kernel *kernel = &work->kernel;
     int low, high;
     bool any = th_kernel_columns(kernel, &work->sums, j, 3, &low, &high);
@@ -174,15 +241,15 @@ static void take_row(th_map *map, th_map_work *work, int j, double interval, boo
         above[TH_SPAN_DENSE] |= density > TH_DENSE;
         above[TH_SPAN_PACKED] |= density > TH_PACKED;
         above[TH_SPAN_DEADLY] |= density > TH_DEADLY;
-        take_density(map, c, density, th_kernel_mean(kernel, c, sums), interval, late);
+        take_density(map, c, density, th_kernel_mean(kernel, c, sums), interval, late, frame);
         above[TH_SPAN_TURBULENT] |= take_crowd_pressure(map, c, sums, density, interval);
     }
 }
 
-static void count_row(th_map *map, th_map_work *work, int j, double interval) {
+static void count_row(th_map *map, th_map_work *work, int j, double interval, size_t frame) {
     for (int i = work->sums.row_low[j]; i <= work->sums.row_high[j]; ++i) {
         size_t c = (size_t)j * (size_t)map->nx + (size_t)i;
-        if (work->now[c].count > 0.0f) take_people(map, c, &work->now[c], interval);
+        if (work->now[c].count > 0.0f) take_people(map, c, &work->now[c], interval, frame);
         work->now[c] = (th_cell_now){0};
     }
 }
@@ -192,12 +259,16 @@ void th_map_take(th_map *map, th_map_work *work, double interval, bool late) {
     size_t columns = (size_t)map->nx;
     th_kernel_spread(&work->kernel, &work->sums);
     unsigned above = 0; // a bit for each span
+    size_t frame = next_frame(&map->frames, interval);
+    int band = map->frames.stride; // rows that add to the same blocks belong to one thread
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(| : above)
-    for (int j = 0; j < map->ny; ++j) {
+    for (int b = 0; b < map->frames.ny; ++b) {
         bool found[TH_SPANS] = {false};
-        memset(&work->crowding[(size_t)j * columns], 0, columns);
-        count_row(map, work, j, interval);
-        take_row(map, work, j, interval, late, found);
+        for (int j = b * band; j < (b + 1) * band && j < map->ny; ++j) {
+            memset(&work->crowding[(size_t)j * columns], 0, columns);
+            count_row(map, work, j, interval, frame);
+            take_row(map, work, j, interval, late, frame, found);
+        }
         for (int k = 0; k < TH_SPANS; ++k) above |= found[k] ? 1u << k : 0u;
     }
     for (int k = 0; k < TH_SPANS; ++k) work->above[k] = above >> k & 1;

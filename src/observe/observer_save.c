@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 7 };
+enum { KEEP_VERSION = 8 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {
@@ -152,6 +152,22 @@ static void pass_pressure(keeper *k, th_map *map) {
     pass(k, map->pressure_max, cells * sizeof *map->pressure_max);
 }
 
+static void pass_frames(keeper *k, th_map_frames *frames, int samples) {
+    size_t blocks = TH_FRAMES * (size_t)frames->nx * (size_t)frames->ny;
+    int width = frames->width;
+    match(k, (double)frames->stride);
+    match(k, (double)frames->chosen);
+    pass(k, &width, sizeof width);
+    expect(k, width > 0 && (frames->chosen > 0 || (int64_t)width * TH_FRAMES >= samples),
+           "of frames that do not hold its samples");
+    if (!sound(k)) return;
+    frames->width = width;
+    frames->samples = samples;
+    pass(k, frames->density, blocks * sizeof *frames->density);
+    pass(k, frames->speed, blocks * sizeof *frames->speed);
+    pass(k, frames->walkers, blocks * sizeof *frames->walkers);
+}
+
 static void pass_maps(keeper *k, th_observation *o) {
     for (int m = 0; m < o->map_count; ++m) {
         th_map *map = &o->maps[m];
@@ -165,6 +181,7 @@ static void pass_maps(keeper *k, th_observation *o) {
         TH_MAP_SUMS(X)
 #undef X
         pass(k, map->motion, cells * sizeof *map->motion);
+        pass_frames(k, &map->frames, o->sample_count);
         pass_pressure(k, map);
         pass(k, &map->outside_count, sizeof map->outside_count);
     }

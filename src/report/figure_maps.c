@@ -112,7 +112,7 @@ static void add_cell_note(th_text *text, const th_figure_data *data) {
     th_text_put(text, " Cells of ");
     th_text_value(text, (double)data->ensemble->maps[0].cell);
     th_text_put(text, "\xc2\xa0m; blank: no person came near. Steps are Fruin's walkway levels of "
-                      "service A to F, F divided at 4, 6, 8 and 10\xc2\xa0/m\xc2\xb2.");
+                      "service A to F, F divided at 4, 7, 8 and 10\xc2\xa0/m\xc2\xb2.");
 }
 
 bool th_figure_density_mean_applies(const th_figure_data *data) { return th_maps_measured(data); }
@@ -227,6 +227,57 @@ void th_figure_speed_caption(th_text *text, const th_figure_data *data) {
                 "or wait. Dark: they stood or crept; blank: no person walked there. Speeds "
                 "above the end of the scale have its last "
                 "colour.");
+}
+
+// ---- usage: how long people were in a cell, all together
+
+static double usage(const th_figure_data *data, const th_map *map, int cell) {
+    double area = (double)map->cell * (double)map->cell * (double)map->walkable[cell];
+    double seconds = map->person_count[cell] * data->ensemble->interval / data->ensemble->map_runs;
+    return seconds > 0 && area > 0 ? seconds / area : (double)NAN;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// What 98 % of the cells that people used are below: a few people who wait in one place must not compress the scale.
+static double usage_scale(const th_figure_data *data) {
+    size_t count = 0, cells = 0;
+    for (int m = 0; m < data->ensemble->map_count; ++m)
+        cells += (size_t)data->ensemble->maps[m].nx * (size_t)data->ensemble->maps[m].ny;
+    double *values = malloc((cells + 1) * sizeof *values);
+    for (int m = 0; values && m < data->ensemble->map_count; ++m) {
+        const th_map *map = &data->ensemble->maps[m];
+        for (int i = 0; i < map->nx * map->ny; ++i) {
+            double value = usage(data, map, i);
+            if (value > 0) values[count++] = value;
+        }
+    }
+    if (values) qsort(values, count, sizeof *values, ascending);
+    double scale = count > 0 ? values[(size_t)(0.98 * (double)(count - 1))] : 1;
+    free(values);
+    return scale;
+}
+
+bool th_figure_usage_applies(const th_figure_data *data) { return th_maps_measured(data); }
+
+double th_figure_usage_draw(const th_canvas *canvas, const th_figure_data *data) {
+    char runs[80], note[160];
+    th_figure_runs(data, false, runs, sizeof runs);
+    snprintf(note, sizeof note, "time that people spent in each cell, all together, %s", runs);
+    return th_figure_scale_map(canvas, data, "Usage", note, usage,
+                               (th_scale_range){usage_scale(data), th_colour_heat},
+                               "seconds per m\xc2\xb2", (double)NAN, "");
+}
+
+void th_figure_usage_caption(th_text *text, const th_figure_data *data) {
+    th_text_add(text,
+                "Seconds that all people together spent on each square metre%s: the ground that is "
+                "used, and for how long. The scale ends where 98\xc2\xa0%% of the used cells are "
+                "below; values above it have its last colour.",
+                data->ensemble->run_count > 1 ? " per run" : "");
 }
 
 // ---- maps of danger: pressure of the model, loads on bodies, Helbing's crowd pressure, time in a dense crowd

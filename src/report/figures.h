@@ -96,6 +96,9 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
     X(congestion, "Time above 4 people per m\xc2\xb2",                                          \
       "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "    \
       "times.")                                                                                 \
+    X(density_times, "Density and level of service over time", NULL)                            \
+    X(speed_times, "Speed over time", NULL)                                                     \
+    X(usage, "Usage", NULL)                                                                     \
     X(pressure, "Highest pressure", NULL)                                                       \
     X(load, "Highest load on a body",                                                           \
       "No map of loads: no person was pressed by another or by a wall.")                        \

@@ -253,7 +253,22 @@ static void name_zone_goals(th_compiler *c) {
     }
 }
 
+static void take_map_times(th_compiler *c) {
+    const th_scene_def *def = c->def;
+    for (int i = 0; i < def->map_time_count && c->result == TH_OK; ++i) {
+        double time = def->map_times[i];
+        th_at(c, "measure.map_times[%d]", i);
+        if (i == TH_MAP_TIMES)
+            th_bad(c, "at most %d times; leave some out", TH_MAP_TIMES);
+        else if (!(time >= 0 && time <= 1e7) || (i > 0 && !(time > def->map_times[i - 1])))
+            th_bad(c, "%g: give times from 0 to 1e7 [s] in ascending order", time);
+        else
+            c->scene->map_times[c->scene->map_time_count++] = time;
+    }
+}
+
 static void gather_measures(th_compiler *c) {
+    take_map_times(c);
     th_scene *scene = c->scene;
     const th_scene_def *def = c->def;
     scene->measure_lines = c->list.measure_lines =

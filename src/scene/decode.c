@@ -197,15 +197,21 @@ static void read_measure_area(th_decoder *decoder, json_t *value, void *item) {
     th_read_shape(decoder, value, "area", &area->area);
 }
 
+static void read_time(th_decoder *decoder, json_t *value, void *item) {
+    *(double *)item = th_decode_number(decoder, value);
+}
+
 static void read_measure(th_decoder *decoder, json_t *root, th_scene_def *def) {
     json_t *measure = json_object_get(root, "measure");
     if (!measure) return;
     th_place place = th_enter_key(decoder, "measure");
-    if (TH_CHECK_KEYS(decoder, measure, "lines", "areas")) {
+    if (TH_CHECK_KEYS(decoder, measure, "lines", "areas", "map_times")) {
         def->measure_lines = th_read_array(decoder, measure, "lines", sizeof(th_measure_line_def),
                                            read_measure_line, &def->measure_line_count);
         def->measure_areas = th_read_array(decoder, measure, "areas", sizeof(th_measure_area_def),
                                            read_measure_area, &def->measure_area_count);
+        def->map_times = th_read_array(decoder, measure, "map_times", sizeof(double), read_time,
+                                       &def->map_time_count);
     }
     th_leave(decoder, place);
 }
