@@ -133,6 +133,7 @@ void th_map_halve_frames(th_map_frames *frames) {
 
 static size_t block_of(const th_map *map, size_t c) {
     size_t stride = (size_t)map->frames.stride, nx = (size_t)map->nx;
+    if (stride == 1) return c;
     return c / nx / stride * (size_t)map->frames.nx + c % nx / stride;
 }
 
