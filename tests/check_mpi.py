@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One crowd over the processes of mpirun: hashes, counts and recordings of one process, with 2 and 3 ranks and 1 and 2 threads; the
-library in a program of its own; checkpoints, and restarts on another number of ranks; a rank that dies. Skipped without MPI. SPDX-License-Identifier: Apache-2.0
+library in a program of its own; MPICH beside OpenMPI; hosts as network namespaces; checkpoints, and restarts on another number of ranks; a rank that dies. Skipped without MPI. SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
@@ -152,6 +152,68 @@ def begin_and_kill(folder, words, resume=0):
     job.communicate(timeout=WAIT)
 
 
+def mpich(folder):
+    """The library built with MPICH, beside a copy of the program: it is loaded there. Debian names both MPIs' programs apart."""
+    if not shutil.which("mpicc.mpich") or not shutil.which("mpirun.mpich") or not shutil.which("mpirun.openmpi"):
+        return "MPICH is not installed beside OpenMPI"
+    if re.search(b"__[at]san_init", PROGRAM.read_bytes()):
+        return "the sanitizers look at OpenMPI only"
+    library = next(path.name for path in PROGRAM.parent.glob("libthrong-mpi.so.*") if path.is_symlink())
+    here = folder / "mpich"
+    here.mkdir()
+    shutil.copy(PROGRAM, here / "throng")
+    subprocess.run(["mpicc.mpich", "-std=gnu17", "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", f"-I{ROOT}/include", f"-I{ROOT}/src", "-o",
+                    here / library, ROOT / "src" / "mpi" / "mpi.c"], check=True)
+    words = ["run", DOOR, "--max-time", 4, "--json"]
+    wanted = json.loads(alone(*words, "--out", "none", "--quiet", "--threads", 1))["runs"][0]["hash"]
+    done = subprocess.run(["mpirun.mpich", "-n", "3", here / "throng", *map(str, words)], capture_output=True, text=True, timeout=WAIT, check=False)
+    if done.returncode:
+        sys.exit(f"MPICH: {done.returncode}, {done.stdout}{done.stderr}")
+    same("hash over 3 ranks of MPICH", json.loads(done.stdout)["hash"], wanted)
+    return "MPICH"
+
+
+def hosts(folder):
+    """Two hosts as network namespaces joined by a cable, a rank on each, messages by TCP: `ip netns exec` stands in for ssh."""
+    names, mark = ["a", "b"], f"th{os.getpid() % 100000}"
+    spaces = [mark + name for name in names]
+    made = os.geteuid() == 0 and shutil.which("ip") and subprocess.run(["ip", "netns", "add", spaces[0]], capture_output=True, check=False).returncode == 0
+    if not made:
+        return "no network namespaces without root"
+    try:
+        return run_in_spaces(folder, spaces, mark)
+    finally:
+        for space in spaces:
+            subprocess.run(["ip", "netns", "delete", space], capture_output=True, check=False)
+
+
+def run_in_spaces(folder, spaces, mark):
+    def ip(*words, check=True):
+        return subprocess.run(["ip", *words], capture_output=True, check=check).returncode == 0
+
+    ip("netns", "add", spaces[1])
+    if not ip("link", "add", mark + "x", "netns", spaces[0], "type", "veth", "peer", "name", mark + "y", "netns", spaces[1], check=False):
+        return "no virtual Ethernet"
+    addresses = ["10.77.0.1", "10.77.0.2"]
+    for space, end, address in zip(spaces, "xy", addresses, strict=True):
+        ip("-n", space, "address", "add", f"{address}/24", "dev", mark + end)
+        ip("-n", space, "link", "set", mark + end, "up")
+        ip("-n", space, "link", "set", "lo", "up")
+    agent = folder / "agent"
+    agent.write_text("#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nhost=$1\nshift\n"
+                     f"[ $host = {addresses[1]} ] || exit 1\nexec ip netns exec {spaces[1]} unshare --uts sh -c \"hostname b; $*\"\n")
+    agent.chmod(0o755)
+    words = ["run", DOOR, "--max-time", 4, "--json"]
+    wanted = json.loads(alone(*words, "--out", "none", "--quiet", "--threads", 1))["runs"][0]["hash"]
+    job = ["ip", "netns", "exec", spaces[0], "mpirun", "-n", "2", "--host", ",".join(f"{address}:1" for address in addresses), "--mca", "btl", "tcp,self",
+           "--mca", "btl_tcp_if_include", "10.77.0.0/24", "--mca", "oob_tcp_if_include", "10.77.0.0/24", "--mca", "plm_rsh_agent", str(agent)]
+    done = subprocess.run([*job, PROGRAM, *map(str, words)], env=ENVIRONMENT, capture_output=True, text=True, timeout=WAIT, check=False)
+    if done.returncode:
+        sys.exit(f"two namespaces: {done.returncode}, {done.stdout}{done.stderr}")
+    same("hash over two namespaces", json.loads(done.stdout)["hash"], wanted)
+    return "two hosts"
+
+
 def children(pid):
     return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -189,9 +251,11 @@ def main():
         refusals()
         library()
         restarts(folder)
+        also = [mpich(folder)]
         if opens:
+            also.append(hosts(folder))
             dies()
-    print("one crowd over 2 and 3 ranks: hashes, counts, recordings, refusals, restarts, a rank that dies")
+    print("one crowd over 2 and 3 ranks: hashes, counts, recordings, refusals, restarts, a rank that dies;", "; ".join(also))
 
 
 main()

@@ -73,7 +73,8 @@ static void exchange(const th_comm *comm, const void *const *to, const size_t *t
                             &state->requests[count++]),
                   "MPI_Isend");
         }
-    check(comm, MPI_Waitall(count, state->requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+    for (int k = 0; k < count; ++k)
+        check(comm, MPI_Wait(&state->requests[k], MPI_STATUS_IGNORE), "MPI_Wait");
 }
 
 static void sum(const th_comm *comm, uint64_t *values, int count) {
