@@ -7,11 +7,73 @@ static float range(const th_world *world, uint32_t self) {
     return th_collision_free_speed_range(world, self);
 }
 
+// th_collision_free_speed_pushes of one list. They are added up one after another, so the bits are the same.
+static inline th_vec2 push_of(const th_world *world, uint32_t self, const uint32_t *list, int count,
+                              const th_gathered *others, int full, th_vec2 sum) {
+    const th_agents *a = &world->agents;
+    const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
+    float x = a->substep_x[self], y = a->substep_y[self], radius = a->radius[self];
+    float push_x[TH_NEAR_MAX], push_y[TH_NEAR_MAX];
+    int coincident = 0;
+#pragma omp simd reduction(| : coincident)
+    for (int k = 0; k < full; ++k) {
+        th_vec2 to = th_v(others->x[k] - x, others->y[k] - y);
+        th_vec2 push = th_collision_free_speed_push(p, to, radius + others->radius[k]);
+        push_x[k] = push.x;
+        push_y[k] = push.y;
+        coincident |= !(th_length2(to) > TH_COINCIDENT * TH_COINCIDENT);
+    }
+    for (int k = 0; k < count; ++k) {
+        th_vec2 push = th_v(push_x[k], push_y[k]);
+        if (coincident) push = th_collision_free_speed_push_of(world, self, list[k]);
+        sum = th_add(sum, push);
+    }
+    return sum;
+}
+
+// th_headway_least_room among these.
+static inline float room_among(const th_world *world, uint32_t self, const th_gathered *others,
+                               int full, th_vec2 e, float reach) {
+    const th_agents *a = &world->agents;
+    float x = a->substep_x[self], y = a->substep_y[self], radius = a->radius[self], least = 1e9f;
+#pragma omp simd reduction(min : least)
+    for (int k = 0; k < full; ++k) {
+        th_vec2 to = th_v(others->x[k] - x, others->y[k] - y);
+        float room = th_headway_room(to, e, radius + others->radius[k]);
+        room = th_length2(to) < reach * reach ? room : 1e9f;
+        least = room < least ? room : least;
+    }
+    return least;
+}
+
+// th_collision_free_speed_take, with one list for the way and the room along it wherever it holds all.
+static inline void take(th_world *world, const th_substep *step, const th_walls *walls,
+                        uint32_t self) {
+    const th_agents *a = &world->agents;
+    float x = a->substep_x[self], y = a->substep_y[self], sight = range(world, self);
+    float time_gap = th_collision_free_speed_params_of(world, self)->time_gap;
+    uint32_t list[TH_NEAR_MAX + 1];
+    th_gathered others;
+    th_vec2 push = th_v(0.0f, 0.0f);
+    int lists = 0, full = 0;
+    if (th_collision_free_speed_stands(world, self)) return;
+    th_felt felt = th_felt_begin(world, step, self, x, y, sight);
+    for (int count; (count = th_felt_next(&felt, world, step, walls, self, x, y, sight, list)) >= 0;
+         ++lists) {
+        full = th_gather(a, list, count, x, &others);
+        push = push_of(world, self, list, count, &others, full, push);
+    }
+    th_vec2 e = th_collision_free_speed_direction(world, walls, self, push);
+    float room = lists == 1 ? room_among(world, self, &others, full, e,
+                                         th_headway_range(world, self, time_gap))
+                            : th_headway_least_room(world, step, walls, self, e, time_gap);
+    th_collision_free_speed_go(world, self, e, room);
+}
+
 TH_CLONES static void block(th_world *world, const th_substep *step, const th_walls *walls,
                             uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i)
-        if (th_substep_own(world, TH_MOVE_COLLISION_FREE_SPEED, i))
-            th_collision_free_speed_take(world, step, walls, i);
+        if (th_substep_own(world, TH_MOVE_COLLISION_FREE_SPEED, i)) take(world, step, walls, i);
 }
 
 static const th_substep_walk walk = {TH_MOVE_COLLISION_FREE_SPEED, range, block};

@@ -98,21 +98,40 @@ TH_FORMULA th_vec2 th_collision_free_speed_way(th_vec2 wish, th_vec2 push) {
     return th_length2(e) > 0.0f ? e : wish;
 }
 
-// Own person's velocity after the sub-step, into next_velocity: V(s) e (eq. 1), waiting agents do not move.
-TH_FORMULA void th_collision_free_speed_take(th_world *world, const th_substep *step,
-                                             const th_walls *walls, uint32_t self) {
+// The direction in which it goes, where `push` is that of all agents it sees.
+TH_FORMULA th_vec2 th_collision_free_speed_direction(const th_world *world, const th_walls *walls,
+                                                     uint32_t self, th_vec2 push) {
+    const th_agents *a = &world->agents;
+    return th_collision_free_speed_way(
+        th_unit(th_v(a->drive_x[self], a->drive_y[self])),
+        th_add(push, th_collision_free_speed_walls(world, walls, self)));
+}
+
+// Own person's velocity after the sub-step, into next_velocity: V(s) e (eq. 1).
+TH_FORMULA void th_collision_free_speed_go(th_world *world, uint32_t self, th_vec2 e, float room) {
     th_agents *a = &world->agents;
     const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
-    th_vec2 drive = th_v(a->drive_x[self], a->drive_y[self]), v = th_v(0.0f, 0.0f);
-    th_vec2 wish = th_unit(drive);
-    if (th_length2(wish) > 0.0f) {
-        th_vec2 push = th_add(th_collision_free_speed_pushes(world, step, walls, self),
-                              th_collision_free_speed_walls(world, walls, self));
-        th_vec2 e = th_collision_free_speed_way(wish, push);
-        float room = th_headway_least_room(world, step, walls, self, e, p->time_gap); // eqs. 2, 3
-        v = th_scale(th_headway_speed(room, p->time_gap, th_length(drive)), e);
-    }
+    float free_speed = th_length(th_v(a->drive_x[self], a->drive_y[self]));
+    th_vec2 v = th_scale(th_headway_speed(room, p->time_gap, free_speed), e);
     a->next_velocity_x[self] = v.x;
     a->next_velocity_y[self] = v.y;
+}
+
+// Waiting agents do not move.
+TH_BOTH static inline bool th_collision_free_speed_stands(th_world *world, uint32_t self) {
+    th_agents *a = &world->agents;
+    if (th_length2(th_unit(th_v(a->drive_x[self], a->drive_y[self]))) > 0.0f) return false;
+    a->next_velocity_x[self] = a->next_velocity_y[self] = 0.0f;
+    return true;
+}
+
+TH_FORMULA void th_collision_free_speed_take(th_world *world, const th_substep *step,
+                                             const th_walls *walls, uint32_t self) {
+    if (th_collision_free_speed_stands(world, self)) return;
+    th_vec2 push = th_collision_free_speed_pushes(world, step, walls, self);
+    th_vec2 e = th_collision_free_speed_direction(world, walls, self, push);
+    float time_gap = th_collision_free_speed_params_of(world, self)->time_gap;
+    float room = th_headway_least_room(world, step, walls, self, e, time_gap); // eqs. 2, 3
+    th_collision_free_speed_go(world, self, e, room);
 }
 #endif
