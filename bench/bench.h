@@ -222,7 +222,8 @@ typedef struct th_quality {
     double nearest_mean; // distance to the nearest person where it is packed, in diameters
     // Share of all looks at which the nearest neighbour is closer than a diameter.
     double below_diameter;
-    double deepest_overlap; // [m]
+    double deepest_overlap;                    // [m]
+    double overlap_x, overlap_y, overlap_time; // where [m] and when [s] that was; NaN: never
     // Largest share of the speed that goes around the centre, core of a circle [1]
     double tangential;
     double lanes; // order parameter of Rex and Loewen 2007 among walking people, mean over time [1]
@@ -238,7 +239,7 @@ typedef struct th_quality {
     uint64_t repairs;     // states that the world had to set right
     uint64_t left_behind; // neither left nor at their goal at the end
     bool stuck;           // the run ended because they no longer got anywhere
-    char who[160];        // is left behind: groups with their numbers, and around where
+    char who[160];        // is left behind: groups with their numbers, and where most of them are
     double last_left;     // when the last one left [s]
     double wall_seconds;
     uint64_t hash;

@@ -185,6 +185,18 @@ static th_result quality_of(const th_bench_uic_def *s, const paper_scene *scene,
 typedef th_result scene_fn(const th_bench_uic_def *s, const paper_scene *scene, FILE *csv,
                            th_error *error);
 
+static th_result not_of_this_table(const char *scene, th_error *error) {
+    char names[400] = "";
+    for (int i = 0, used = 0; i < UIC_SCENES; ++i)
+        used += snprintf(names + used, sizeof names - (size_t)used, " %.*s",
+                         (int)strcspn(short_name(uic_scenes[i].file), "."),
+                         short_name(uic_scenes[i].file));
+    return th_fail(error, TH_BAD_ARGUMENT, "scene",
+                   "%s: not one of the scenes of this table, which are scenes/uic/NAME.json with "
+                   "NAME one of%s",
+                   scene, names);
+}
+
 static th_result for_scenes(const th_bench_uic_def *s, scene_fn *each, const char *csv_head,
                             th_error *error) {
     FILE *csv = s->csv ? fopen(s->csv, "w") : NULL;
@@ -198,10 +210,7 @@ static th_result for_scenes(const th_bench_uic_def *s, scene_fn *each, const cha
         matched++;
         result = each(s, &uic_scenes[i], csv, error);
     }
-    if (matched == 0 && s->scene)
-        result = th_fail(error, TH_BAD_ARGUMENT, "scene",
-                         "%s: not one of the scenes of this table; leave out --scene to see them",
-                         s->scene);
+    if (matched == 0 && s->scene) result = not_of_this_table(s->scene, error);
     if (csv && fclose(csv) != 0 && result == TH_OK)
         result = th_file_fail(error, s->csv, "the table could not be written; free space");
     return result;

@@ -19,7 +19,13 @@ typedef struct look {
     int *cell_start, *order, *cell;
     int nx, ny, cell_capacity;
     float min_x, min_y, side; // of the neighbour cells [m]
+    double time;              // of the look [s]
 } look;
+
+typedef struct overlap {
+    float depth, share; // [m], of the pair's mean diameter
+    float x, y;         // of the deepest [m]
+} overlap;
 
 static const float NEIGHBOUR_CELL = 1.0f; // [m] at 4 people per m2 a handful to a cell
 static const float LANE_HALF_WIDTH = 0.4f,
@@ -141,7 +147,7 @@ static int cell_end(const look *l, int c) {
 static bool is_person(const look *l, int i) { return l->phase[i] < TH_PHASE_BODY; }
 
 // Distance to the nearest person within two neighbour cells, in own diameters.
-static float nearest_of(const look *l, int i, float *deepest, float *share) {
+static float nearest_of(const look *l, int i, overlap *deepest) {
     int column = l->cell[i] % l->nx, row = l->cell[i] / l->nx;
     float best2 = 1e30f;
     for (int j = row - 1; j <= row + 1; ++j)
@@ -154,8 +160,10 @@ static float nearest_of(const look *l, int i, float *deepest, float *share) {
                 float dx = l->x[other] - l->x[i], dy = l->y[other] - l->y[i];
                 float d2 = dx * dx + dy * dy, apart = l->radius[i] + l->radius[other];
                 if (d2 < apart * apart) {
-                    *deepest = fmaxf(*deepest, apart - sqrtf(d2));
-                    *share = fmaxf(*share, 1.0f - sqrtf(d2) / apart);
+                    float share = fmaxf(deepest->share, 1.0f - sqrtf(d2) / apart);
+                    if (apart - sqrtf(d2) > deepest->depth)
+                        *deepest = (overlap){apart - sqrtf(d2), share, l->x[i], l->y[i]};
+                    deepest->share = share;
                 }
                 best2 = fminf(best2, d2);
             }
@@ -206,12 +214,12 @@ static float packing_at(const th_grid *grid, float x, float y) {
 }
 
 static void look_at_level(look *l, const th_grid *grid, uint32_t level, sums *s, th_quality *q) {
-    float deepest = 0.0f, share = 0.0f;
+    overlap deepest = {0};
     for (size_t c = 0; grid->values && c < (size_t)grid->nx * (size_t)grid->ny; ++c)
         q->densest = fmax(q->densest, (double)grid->values[c]);
     for (int i = 0; i < l->count; ++i) {
         if (l->level[i] != level || !is_person(l, i)) continue;
-        float nearest = nearest_of(l, i, &deepest, &share);
+        float nearest = nearest_of(l, i, &deepest);
         s->looks += 1;
         s->below += nearest < 1.0f;
         if (packing_at(grid, l->x[i], l->y[i]) > PACKED && nearest < 10.0f) {
@@ -228,8 +236,12 @@ static void look_at_level(look *l, const th_grid *grid, uint32_t level, sums *s,
             wanted / (double)l->speed[i];
         s->goalward_count += 1;
     }
-    q->deepest_overlap = fmax(q->deepest_overlap, (double)deepest);
-    q->overlap = fmax(q->overlap, (double)share);
+    q->overlap = fmax(q->overlap, (double)deepest.share);
+    if (!((double)deepest.depth > q->deepest_overlap)) return;
+    q->deepest_overlap = (double)deepest.depth;
+    q->overlap_x = (double)deepest.x;
+    q->overlap_y = (double)deepest.y;
+    q->overlap_time = l->time;
 }
 
 // Share of the speed that goes around the crowd's first centre, among walkers within `core` of it.
@@ -252,6 +264,7 @@ static bool look_at(look *l, th_world *world, th_vec2 *centre, float *core, sums
     if (!read_crowd(l, world)) return false;
     if (l->count == 0) return true;
     if (!sort_crowd(l)) return false;
+    l->time = th_world_time(world);
     for (int level = 0; level < th_scene_view_of(th_world_scene(world))->level_count; ++level) {
         th_grid grid = {0};
         th_world_map_grid(world, TH_GRID_PACKING, level, &grid);
@@ -386,27 +399,39 @@ static bool nobody_got_anywhere(const minute *m, const look *l, uint64_t done) {
     return true;
 }
 
+static bool is_left_behind(const look *l, int i) { return l->phase[i] < TH_PHASE_ARRIVED; }
+
+// The cell with most of those left behind. Their mean would lie between two knots, where none stands.
+static int fullest_cell(const look *l, int *most) {
+    int fullest = 0;
+    *most = 0;
+    for (int c = 0; c < l->nx * l->ny; ++c) {
+        int count = 0;
+        for (int n = cell_begin(l, c); n < cell_end(l, c); ++n)
+            count += is_left_behind(l, l->order[n]);
+        if (count > *most) fullest = c;
+        if (count > *most) *most = count;
+    }
+    return fullest;
+}
+
 static void tell_who(const look *l, const th_scene_view *scene, th_quality *q) {
     size_t used = 0;
-    double x = 0, y = 0;
     for (int g = 0; g < scene->group_count; ++g) {
         int count = 0;
-        for (int i = 0; i < l->count; ++i) {
-            if (l->group[i] != (uint32_t)g || l->phase[i] >= TH_PHASE_ARRIVED) continue;
-            count += 1;
-            x += (double)l->x[i];
-            y += (double)l->y[i];
-        }
+        for (int i = 0; i < l->count; ++i)
+            count += l->group[i] == (uint32_t)g && is_left_behind(l, i);
         q->left_behind += (uint64_t)count;
         if (count == 0 || used > sizeof q->who / 2) continue;
         int wrote = snprintf(q->who + used, sizeof q->who - used, "%s%.30s %d", used ? ", " : "",
                              scene->groups[g].id, count);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
-    if (q->left_behind > 0 && used < sizeof q->who)
-        snprintf(q->who + used, sizeof q->who - used, " around (%.1f, %.1f)",
-                 x / (double)q->left_behind + scene->origin.x,
-                 y / (double)q->left_behind + scene->origin.y);
+    if (q->left_behind == 0 || used >= sizeof q->who) return;
+    int most, cell = fullest_cell(l, &most);
+    snprintf(q->who + used, sizeof q->who - used, "; %d of them around (%.1f, %.1f)", most,
+             (double)(l->min_x + ((float)(cell % l->nx) + 0.5f) * l->side) + scene->origin.x,
+             (double)(l->min_y + ((float)(cell / l->nx) + 0.5f) * l->side) + scene->origin.y);
 }
 
 static uint64_t arrived_count(const look *l) {
@@ -434,7 +459,12 @@ static void finish(th_world *world, const look *l, const sums *s, th_quality *q)
     q->above = s->walkers > 0 ? s->above / s->walkers : nothing;
     q->repairs = now.repairs;
     q->last_left = now.last_left_time;
-    tell_who(l, th_scene_view_of(th_world_scene(world)), q);
+    const th_scene_view *scene = th_scene_view_of(th_world_scene(world));
+    bool overlapped = q->deepest_overlap > 0;
+    q->overlap_x = overlapped ? q->overlap_x + scene->origin.x : nothing;
+    q->overlap_y = overlapped ? q->overlap_y + scene->origin.y : nothing;
+    q->overlap_time = overlapped ? q->overlap_time : nothing;
+    tell_who(l, scene, q);
 }
 
 // Are all agents stuck, so that the run may end? Asked once a second, answered once a minute.
@@ -575,6 +605,9 @@ static th_result print(const th_bench_judge_def *def, const th_world *world, con
         {"above", q->above},
         {"overlap", q->overlap},
         {"overlap_m", q->deepest_overlap},
+        {"overlap_x", q->overlap_x},
+        {"overlap_y", q->overlap_y},
+        {"overlap_time_s", q->overlap_time},
         {"below_d", q->below_diameter},
         {"goalward", q->goalward},
         {"wall_s", q->wall_seconds},

@@ -52,6 +52,19 @@ static void all_agents_arrive(void **state) {
     json_decref(row);
 }
 
+// Pressed against a door and not kept apart they overlap there.
+static void overlaps_have_a_place(void **state) {
+    (void)state;
+    write_room("narrow.json", 0.42);
+    json_t *row = judged("--scene narrow.json --limit 15 --model uic --set "
+                         "groups.0.move.separation_passes=0");
+    assert_true(value_of(row, "overlap_m") > 0.01);
+    assert_true(value_of(row, "overlap_x") > 6 && value_of(row, "overlap_x") < 12);
+    assert_true(value_of(row, "overlap_y") > 2 && value_of(row, "overlap_y") < 6);
+    assert_true(value_of(row, "overlap_time_s") > 1 && value_of(row, "overlap_time_s") < 15.5);
+    json_decref(row);
+}
+
 // A door that no agent of the social force gets through, wide enough as it is: the run ends when all have been stuck
 // for a minute, and says who and where.
 static void stuck_agents_are_named(void **state) {
@@ -62,7 +75,12 @@ static void stuck_agents_are_named(void **state) {
     assert_true(json_is_true(json_object_get(row, "stuck")));
     assert_true(value_of(row, "time_s") < 400);
     const char *who = json_string_value(json_object_get(row, "who"));
-    assert_non_null(strstr(who, "people 20 around (7"));
+    assert_non_null(
+        strstr(who, "people 20; ")); // how many of them are in one square metre, and where
+    int most = 0;
+    double x = 0, y = 0;
+    assert_int_equal(sscanf(who, "people 20; %d of them around (%lf, %lf)", &most, &x, &y), 3);
+    assert_true(most > 1 && most < 8 && x > 6 && x < 8 && y > 2 && y < 6);
     json_decref(row);
 }
 
@@ -85,6 +103,10 @@ static void models_are_exchanged(void **state) {
     assert_int_equal(throng(&p, "bench --judge --scene nothing.json")->code, 2);
     assert_int_equal(throng(&p, "bench --judge --scene wide.json --device abacus")->code, 1);
     assert_int_equal(throng(&p, "bench --quality --device abacus")->code, 1);
+    const outcome *o = throng(&p, "bench --quality --scene mosque");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->error, "with NAME one of circle_1500 circle_10k"));
+    assert_non_null(strstr(o->error, " campsite million"));
     assert_int_equal(throng(&p, "bench --uic --device cuda")->code, 1);
 }
 
@@ -265,9 +287,10 @@ static void idle_values_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_agents_arrive),          cmocka_unit_test(stuck_agents_are_named),
-        cmocka_unit_test(models_are_exchanged),       cmocka_unit_test(known_limits_are_told),
-        cmocka_unit_test(what_has_no_effect_is_told), cmocka_unit_test(idle_values_are_told),
+        cmocka_unit_test(all_agents_arrive),     cmocka_unit_test(stuck_agents_are_named),
+        cmocka_unit_test(overlaps_have_a_place), cmocka_unit_test(models_are_exchanged),
+        cmocka_unit_test(known_limits_are_told), cmocka_unit_test(what_has_no_effect_is_told),
+        cmocka_unit_test(idle_values_are_told),
     };
     program_begin(&p);
     int failed = cmocka_run_group_tests_name("judge", tests, NULL, NULL);
