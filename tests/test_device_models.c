@@ -47,6 +47,7 @@ enum { MODELS = sizeof models / sizeof *models };
 static bool is_pbd(const char *model) { return strcmp(model, "pbd") == 0; }
 static tolerance tolerance_of(const char *model) {
     if (strcmp(model, "power_law") == 0) return POWER_LAW_STEP;
+    if (strcmp(model, "hidac") == 0) return HIDAC_STEP;
     return is_pbd(model) ? PBD_STEP : FORCE_STEP;
 }
 // With the scene's step of 0.1 s, but where a crowd with PBD in it is compared within a tolerance: of one sub-step.
@@ -258,17 +259,21 @@ static void live_shares(void **state) {
             "behave": {"model": "hidac", "knows_all": 0}, "move": "hidac"}],
         "run": {"step": 0.1, "duration": 60}});
     static const char *const names[] = {"panic", "lies", "knows_all", "impatient"};
-    pair p = pair_of(crowd);
-    for (int k = 0; k < 4; ++k) {
-        walk_together(p, STEPS / 6, 1, FORCE_STEP, names[k]);
-        assert_int_equal(th_world_set_param(p.cpu, 0, names[k], 0.4, NULL), TH_OK);
-        assert_int_equal(th_world_set_param(p.device, 0, names[k], 0.4, NULL), TH_OK);
+    // With 2, 20 and 23 of 40 seeds the rough device goes beyond FORCE_STEP.
+    static const uint64_t seeds[] = {1, 2, 20, 23};
+    for (size_t s = 0; s < sizeof seeds / sizeof *seeds; ++s) {
+        pair p = pair_with(crowd, seeds[s], 0.0);
+        for (int k = 0; k < 4; ++k) {
+            walk_together(p, STEPS / 6, 1, HIDAC_STEP, names[k]);
+            assert_int_equal(th_world_set_param(p.cpu, 0, names[k], 0.4, NULL), TH_OK);
+            assert_int_equal(th_world_set_param(p.device, 0, names[k], 0.4, NULL), TH_OK);
+        }
+        walk_together(p, STEPS / 2, 1, HIDAC_STEP, "live shares");
+        assert_true(th_world_statistics(p.cpu).fallen > 0);
+        assert_int_equal(th_world_statistics(p.device).fallen, th_world_statistics(p.cpu).fallen);
+        if (device_is_exact()) assert_int_equal(th_world_hash(p.device), th_world_hash(p.cpu));
+        pair_end(p);
     }
-    walk_together(p, STEPS / 2, 1, FORCE_STEP, "live shares");
-    assert_true(th_world_statistics(p.cpu).fallen > 0);
-    assert_int_equal(th_world_statistics(p.device).fallen, th_world_statistics(p.cpu).fallen);
-    if (device_is_exact()) assert_int_equal(th_world_hash(p.device), th_world_hash(p.cpu));
-    pair_end(p);
 }
 
 // A group for every model of the table in one world: own fields of all of them.
