@@ -55,7 +55,7 @@ test("the page loads and a dense crowd moves", async () => {
     await studio.wait(() => window.studio.state.playing && window.studio.state.worlds[0].time > 0.2);
     console.log(`    first moving frame ${((performance.now() - begun) / 1000).toFixed(1)} s after start`);
     const before = await studio.people();
-    await studio.wait((time) => window.studio.crowd[0].time > time, (await studio.state()).worlds[0].time + 1);
+    await studio.later(1);
     const after = await studio.people();
     const moved = Object.keys(before).filter(
         (id) => after[id] && Math.hypot(after[id][0] - before[id][0], after[id][1] - before[id][1]) > 0.3,
