@@ -187,6 +187,36 @@ static void arcs_and_bulges_are_round(void **state) {
 }
 
 // A leaf drawn open, and its swing.
+// Ground with a hole and a quarter cut from it, an obstacle with its outline, and walls whose hatch is no wall.
+static void hatches_are_areas(void **state) {
+    (void)state;
+    th_import_settings settings = th_import_settings_default();
+    imported in = import_text(
+        dxf_of(
+            "6", "",
+            " 0 HATCH 8 GROUND 10 0 20 0 30 0 2 SOLID 70 1 71 0 91 2"
+            " 92 3 72 0 73 1 93 4 10 0 20 0 10 20 20 0 10 20 20 10 10 0 20 10 97 0"
+            " 92 16 93 5 72 1 10 12 20 4 11 14 21 4 72 1 10 14 20 4 11 14 21 5"
+            " 72 2 10 14 20 6 40 1 50 90 51 180 73 0"
+            " 72 1 10 13 20 6 11 12 21 6 72 1 10 12 20 6 11 12 21 4 97 0 75 0 76 1 98 1 10 1 20 1"
+            " 0 LWPOLYLINE 8 COLUMN 90 4 70 1 10 2 20 2 10 3 20 2 10 3 20 3 10 2 20 3"
+            " 0 HATCH 8 COLUMN 91 1 92 2 72 0 73 1 93 4 10 2 20 2 10 3 20 2 10 3 20 3 10 2 20 3"
+            " 97 0 75 0"
+            " 0 HATCH 8 WALL 91 1 92 2 72 0 73 1 93 3 10 6 20 2 10 8 20 2 10 8 20 5 97 0 75 0"
+            " 0 HATCH 8 COLUMN 91 1 92 1 93 1 72 4 94 3 10 6 20 2 10 8 20 2 97 0"),
+        &settings);
+    th_scene *scene = scene_from(&in);
+    // The cut: a circle of 1 m about (14, 6), of which the quarter to the south west lies within the hole.
+    assert_near(area_of(scene), 200.0 - (4.0 - 0.25 * 3.14159265) - 1.0, 0.01);
+    assert_int_equal(json_array_size(json_object_get(
+                         json_array_get(json_object_get(in.scene, "levels"), 0), "obstacles")),
+                     2);
+    assert_non_null(strstr(in.told, "2 hatches are left out"));
+    assert_non_null(strstr(in.told, "HATCH with splines"));
+    th_scene_destroy(scene);
+    release(&in);
+}
+
 static void a_door_is_where_its_leaf_shuts(void **state) {
     (void)state;
     th_import_settings settings = th_import_settings_default();
@@ -686,6 +716,7 @@ int main(void) {
         cmocka_unit_test(units_count),
         cmocka_unit_test(blocks_are_placed),
         cmocka_unit_test(arcs_and_bulges_are_round),
+        cmocka_unit_test(hatches_are_areas),
         cmocka_unit_test(a_door_is_where_its_leaf_shuts),
         cmocka_unit_test(layers_are_mapped),
         cmocka_unit_test(damage_is_told),

@@ -9,6 +9,7 @@
 typedef struct th_drawn_path {
     int layer, first, count;
     bool closed; // the last point joins the first, which is not repeated
+    bool filled; // the outline of a hatch
     bool is_arc; // of a circle about `centre`
     th_point centre;
     int insert; // which block reference it came with, 0: none

@@ -389,6 +389,87 @@ static void read_ellipse(reader *r, int i, int end, const place *at) {
     end_path(r, whole);
 }
 
+// ---- hatches
+
+// An arc of an outline, of a circle where the axis is its radius long and the ratio 1. Clockwise angles run the other way.
+static void add_hatch_arc(reader *r, int i, int end, const place *at, bool ellipse) {
+    th_point centre = point_of(r, i, end, 10), axis = point_of(r, i, end, 11);
+    double rx = ellipse ? hypot(axis.x, axis.y) : number_of(r, i, end, 40, 0.0);
+    double ry = ellipse ? rx * number_of(r, i, end, 40, 1.0) : rx;
+    double turn = ellipse ? atan2(axis.y, axis.x) : 0.0;
+    double side = number_of(r, i, end, 73, 1.0) == 0.0 ? -1.0 : 1.0;
+    double from = number_of(r, i, end, 50, 0.0) / 360.0 * TAU;
+    double sweep = fmod(number_of(r, i, end, 51, 360.0) / 360.0 * TAU - from, TAU);
+    if (sweep <= 1e-9) sweep += TAU;
+    double x = rx * cos(side * from), y = ry * sin(side * from);
+    if (!(rx > 0.0 && ry > 0.0)) return;
+    add_point(r, at, centre.x + x * cos(turn) - y * sin(turn),
+              centre.y + x * sin(turn) + y * cos(turn));
+    add_arc(r, at, centre, rx, ry, turn, side * from, side * sweep, true);
+}
+
+static bool ends_loop(int code) { return code == 92 || code == 97 || code == 75 || code == 0; }
+
+// The lines and arcs of an outline from the pair `k` on. False: it has splines.
+static bool add_hatch_edges(reader *r, int k, int end, const place *at) {
+    enum { LINE = 1, ARC, ELLIPSE };
+    while (k < end && !ends_loop(r->pairs[k].code) && r->result == TH_OK) {
+        if (r->pairs[k].code != 72) {
+            ++k;
+            continue;
+        }
+        int kind = (int)number_at(r, k), next = k + 1;
+        while (next < end && r->pairs[next].code != 72 && !ends_loop(r->pairs[next].code)) ++next;
+        if (kind == LINE) {
+            th_point a = point_of(r, k, next, 10), b = point_of(r, k, next, 11);
+            add_point(r, at, a.x, a.y);
+            add_point(r, at, b.x, b.y);
+        } else if (kind == ARC || kind == ELLIPSE) {
+            add_hatch_arc(r, k, next, at, kind == ELLIPSE);
+        } else {
+            return false;
+        }
+        k = next;
+    }
+    return true;
+}
+
+static void add_hatch_vertices(reader *r, int k, int end, const place *at) {
+    vertex *list = NULL;
+    int count = 0, capacity = 0;
+    for (; k < end && !ends_loop(r->pairs[k].code) && r->result == TH_OK; ++k) {
+        if (r->pairs[k].code == 10)
+            add_vertex(r, &list, &count, &capacity, (th_point){number_at(r, k), 0.0}, 0.0);
+        else if (r->pairs[k].code == 20 && count > 0)
+            list[count - 1].p.y = number_at(r, k);
+        else if (r->pairs[k].code == 42 && count > 0)
+            list[count - 1].bulge = number_at(r, k);
+    }
+    draw_vertices(r, at, list, count, true);
+}
+
+// Every outline is a ring of its own.
+static void read_hatch(reader *r, int i, int end, const place *at) {
+    enum { POLYLINE = 2, TEXT = 8 };
+    for (int k = i + 1; k < end && r->result == TH_OK; ++k) {
+        if (r->pairs[k].code != 92) continue;
+        int kind = (int)number_at(r, k);
+        bool good = true;
+        begin_path(r, r->path.layer, r->path.insert, r->pairs[k].line);
+        if (kind & POLYLINE)
+            add_hatch_vertices(r, k + 1, end, at);
+        else if (!(kind & TEXT))
+            good = add_hatch_edges(r, k + 1, end, at);
+        if (!good) {
+            r->out->point_count = r->path.first;
+            leave_out(r, "HATCH with splines");
+            continue;
+        }
+        r->path.filled = true;
+        end_path(r, true);
+    }
+}
+
 static void read_entities(reader *r, int first, int end, place at, int layer, int insert,
                           int depth);
 
@@ -472,6 +553,8 @@ static void read_entities(reader *r, int first, int end, place at, int layer, in
             read_arc(r, i, next, &side, true);
         } else if (strcmp(type, "ELLIPSE") == 0) {
             read_ellipse(r, i, next, &at);
+        } else if (strcmp(type, "HATCH") == 0) {
+            read_hatch(r, i, next, &side);
         } else if (strcmp(type, "INSERT") == 0) {
             read_insert(r, i, next, side, own, insert, depth);
         } else if (strcmp(type, "SEQEND") != 0 && strcmp(type, "ATTRIB") != 0) {

@@ -67,6 +67,7 @@ typedef struct importer {
     th_point *points; // of the drawing, in metres
     bool *closed;     // by path: as drawn, or because its ends nearly meet
     bool *used;       // by path
+    bool *doubles;    // by path: a hatch whose outline is there already
     char *told;
     int told_length, told_capacity;
     int gaps_closed, rings_closed, faces_thin, faces_shut, doubled;
@@ -312,6 +313,65 @@ static double height_of(const importer *m, int level) {
 
 // ---- paths in metres
 
+// A hatch is ground, an obstacle or a place of people; in walls it only shows what they are made of.
+static layer_part part_of(const importer *m, int path) {
+    const th_drawn_path *drawn = &m->drawing->paths[path];
+    layer_part part = m->parts[drawn->layer];
+    bool area = part.role == ROLE_GROUND || part.role == ROLE_OBSTACLES || part.role == ROLE_PEOPLE;
+    if (drawn->filled && (!area || m->doubles[path])) part.role = ROLE_IGNORED;
+    return part;
+}
+
+typedef struct ring_box {
+    double x0, y0, x1, y1;
+    int path;
+} ring_box;
+
+static int by_west(const void *left, const void *right) {
+    const ring_box *a = left, *b = right;
+    return a->x0 != b->x0 ? (a->x0 > b->x0) - (a->x0 < b->x0) : a->path - b->path;
+}
+
+static bool same_ring(const importer *m, const ring_box *a, const ring_box *b) {
+    const double near = 1e-3; // [m]
+    return m->drawing->paths[a->path].layer == m->drawing->paths[b->path].layer &&
+           fabs(a->x0 - b->x0) < near && fabs(a->y0 - b->y0) < near && fabs(a->x1 - b->x1) < near &&
+           fabs(a->y1 - b->y1) < near;
+}
+
+// Notes hatches whose outline is drawn, too, and those that lie on another.
+static void find_doubles(importer *m) {
+    enum { LOOKED_AT = 1000 };
+    const th_drawing *d = m->drawing;
+    ring_box *boxes = th_arena_alloc(m->arena, (size_t)d->path_count + 1, sizeof *boxes);
+    m->doubles = th_arena_alloc(m->arena, (size_t)d->path_count + 1, 1);
+    if (!boxes || !m->doubles) {
+        no_memory(m);
+        return;
+    }
+    int count = 0;
+    for (int k = 0; k < d->path_count; ++k) {
+        ring_box box = {HUGE_VAL, HUGE_VAL, -HUGE_VAL, -HUGE_VAL, k};
+        for (int i = 0; m->closed[k] && i < d->paths[k].count; ++i) {
+            th_point p = m->points[d->paths[k].first + i];
+            box.x0 = fmin(box.x0, p.x), box.y0 = fmin(box.y0, p.y);
+            box.x1 = fmax(box.x1, p.x), box.y1 = fmax(box.y1, p.y);
+        }
+        if (m->closed[k]) boxes[count++] = box;
+    }
+    qsort(boxes, (size_t)count, sizeof *boxes, by_west);
+    for (int a = 0; a < count; ++a)
+        for (int b = a + 1; b < count && b <= a + LOOKED_AT && boxes[b].x0 - boxes[a].x0 < 1e-3;
+             ++b) {
+            int first = boxes[a].path, second = boxes[b].path;
+            if (!same_ring(m, &boxes[a], &boxes[b])) continue;
+            if (d->paths[second].filled && !m->doubles[first])
+                m->doubles[second] = true;
+            else if (d->paths[first].filled && !m->doubles[second])
+                m->doubles[first] = true;
+        }
+}
+
 static void to_metres(importer *m, double unit) {
     const th_drawing *d = m->drawing;
     double angle = m->settings->turn / 360.0 * 6.283185307179586, c = cos(angle), s = sin(angle);
@@ -343,10 +403,7 @@ static void to_metres(importer *m, double unit) {
         m->closed[k] = true;
         m->rings_closed += apart > SAME;
     }
-}
-
-static layer_part part_of(const importer *m, int path) {
-    return m->parts[m->drawing->paths[path].layer];
+    find_doubles(m);
 }
 
 static bool is_part(const importer *m, int path, role wanted, int level) {
@@ -1147,6 +1204,12 @@ static void tell_rest(importer *m) {
              1000.0 * m->settings->close);
     if (m->rings_closed > 0)
         tell(m, "  %d outlines whose ends nearly met are closed\n", m->rings_closed);
+    int hatches = 0;
+    for (int k = 0; k < m->drawing->path_count; ++k)
+        hatches += m->drawing->paths[k].filled && part_of(m, k).role == ROLE_IGNORED;
+    if (hatches > 0)
+        tell(m, "  %d hatches are left out: in walls, drawn as outlines, or on layers not taken\n",
+             hatches);
     if (m->doubled > 0) tell(m, "  %d walls drawn twice are taken once\n", m->doubled);
     if (m->faces_thin > 0)
         tell(m, "  %d faces narrower than %.1f m are the insides of walls\n", m->faces_thin, BODY);
