@@ -177,14 +177,17 @@ const th_command th_command_import = {
     .operand_max = 1,
     .summary = "a drawing, a map or another simulator's scene as a scene",
     .detail =
-        "Reads an ASCII DXF: lines, polylines with bulges, arcs, circles, ellipses and blocks;\n"
+        "Reads an ASCII DXF: lines, polylines with bulges, arcs, circles, ellipses, hatches, "
+        "blocks;\n"
         "IFC 2x3 and 4 with Node and its package web-ifc: walls cut 1.1 m above each storey,\n"
-        "doors, stairs; maps (.osm, .gpkg, .shp, .geojson) with GDAL's ogr2ogr; scenarios of\n"
+        "doors, stairs, spaces; maps (.osm, .gpkg, .shp, .geojson) with GDAL's ogr2ogr; scenarios "
+        "of\n"
         "Vadere and JuPedSim; plain WKT; and scenes, to which --occupants brings people.\n"
         "PNG, SVG (rsvg-convert) and PDF (pdftocairo) of --width M become a room over the "
         "picture,\n"
         "to be traced in the studio.\n"
-        "Layers are taken as walls, obstacles, ground, doors, exits, people, stairs, stairs_top "
+        "Layers are taken as walls, obstacles, ground, doors, exits, people, areas, stairs, "
+        "stairs_top "
         "or\n"
         "ignored: by their usual names, or as --layer says; * stands for any text, and "
         "walls@upper\n"

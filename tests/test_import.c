@@ -382,10 +382,11 @@ static char *put_step(char *to, double x0, double x1, double y0, double y1, doub
 static char *two_storeys(void) {
     static char text[20000];
     static const char walls[] = "[\"walls@%s\",false,[12,2,12,0,0,0,0,5,12,5,12,3]],[\"walls@%s\","
-                                "true,[5.98,1,6.2,1,6.2,3,5.98,3]],";
+                                "true,[5.98,1,6.2,1,6.2,3,5.98,3]],"
+                                "[\"IfcSpace@%s\",true,[0,0,3,0,3,5,0,5],\"101 Hall\"],";
     char *to = text + sprintf(text, "{\"levels\":[{\"name\":\"low\",\"z\":0},{\"name\":\"high\","
                                     "\"z\":2.5}],\"paths\":[");
-    to += sprintf(to, walls, "low", "low");
+    to += sprintf(to, walls, "low", "low", "low");
     to +=
         sprintf(to, "[\"walls@high\",true,[0,0,12,0,12,5,0,5]],[\"doors@low\",false,[12,2,12,3]]],"
                     "\"stairs\":[{\"from\":\"low\",\"to\":\"high\",\"flights\":[[");
@@ -416,6 +417,8 @@ static void storeys_are_joined(void **state) {
     assert_near(scene->levels[1].walkable.area, 60.0 - 3.0, 0.01);
     assert_non_null(strstr(in.told, "door1 leads out of level low and is taken as exit1"));
     assert_non_null(strstr(in.told, "furniture"));
+    assert_int_equal(scene->measure_area_count, 1);
+    assert_string_equal(scene->measure_areas[0].id, "101 Hall");
     th_world *world = world_of(scene, 1, 1);
     run_to_end(world, 120.0);
     assert_int_equal(th_world_statistics(world).left, 20);

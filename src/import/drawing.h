@@ -8,9 +8,10 @@
 // A line of points; arcs are many short ones.
 typedef struct th_drawn_path {
     int layer, first, count;
-    bool closed; // the last point joins the first, which is not repeated
-    bool filled; // the outline of a hatch
-    bool is_arc; // of a circle about `centre`
+    bool closed;      // the last point joins the first, which is not repeated
+    const char *name; // of a room; NULL: it has none
+    bool filled;      // the outline of a hatch
+    bool is_arc;      // of a circle about `centre`
     th_point centre;
     int insert; // which block reference it came with, 0: none
     int line;   // of the file, for messages

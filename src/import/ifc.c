@@ -105,9 +105,16 @@ static bool take_path(reader *r, const json_t *path) {
         points[k] = (th_point){json_number_value(json_array_get(numbers, 2 * (size_t)k)),
                                json_number_value(json_array_get(numbers, 2 * (size_t)k + 1))};
     bool done = false;
-    if (strncmp(layer, "doors", 5) != 0 && !cut_at_stairs(r, layer, points, count, closed, &done))
+    if (strncmp(layer, "doors", 5) != 0 && strncmp(layer, "IfcSpace", 8) != 0 &&
+        !cut_at_stairs(r, layer, points, count, closed, &done))
         return false;
-    return done || add(r, layer, points, count, closed);
+    if (done) return true;
+    const char *name = json_string_value(json_array_get(path, 3));
+    int before = r->out->path_count;
+    if (!add(r, layer, points, count, closed)) return false;
+    if (name && *name && r->out->path_count > before)
+        r->out->paths[before].name = th_arena_string(r->out->arena, name);
+    return true;
 }
 
 // ---- stairs

@@ -306,8 +306,8 @@ function takePlan() {
     const unit = lengthUnit();
     const paths = [];
     const leftOut = {};
-    const add = (layer, level, closed, points) =>
-        paths.push([`${layer}@${level.name}`, closed, points.flat().map((x) => Math.round(x * 1e5) / 1e5)]);
+    const add = (layer, level, closed, points, name = "") =>
+        paths.push([`${layer}@${level.name}`, closed, points.flat().map((x) => Math.round(x * 1e5) / 1e5), name]);
 
     let levels = storeys(unit);
     if (!levels.length) stop(4, "the file has no storeys (IfcBuildingStorey)");
@@ -351,6 +351,15 @@ function takePlan() {
     };
     slice(["IFCWALL", "IFCWALLSTANDARDCASE", "IFCWALLELEMENTEDCASE", "IFCCURTAINWALL", "IFCPLATE", "IFCMEMBER"], "walls", CUT);
     slice(["IFCCOLUMN", "IFCCOLUMNSTANDARDCASE"], "columns", CUT);
+    // Rooms, as large as they are where the walls are cut.
+    for (const id of idsOf("IFCSPACE")) {
+        const space = line(id), triangles = trianglesOf(id);
+        const name = [text(space?.Name), text(space?.LongName)].filter(Boolean).join(" ").replace(/\p{C}/gu, " ").slice(0, 60);
+        const storey = triangles.length ? nearest(levels, heights(triangles)[0]) : null;
+        const rings = storey ? chains(cut(triangles, storey.z + CUT)).filter(({ closed }) => closed) : [];
+        if (!rings.length) leftOut["spaces off the storeys, or too low"] = (leftOut["spaces off the storeys, or too low"] ?? 0) + 1;
+        for (const ring of rings) add("IfcSpace", storey, true, ring.points, name);
+    }
     for (const id of idsOf("IFCRAILING")) {
         const triangles = trianglesOf(id);
         for (const storey of levels)

@@ -20,6 +20,7 @@
     X(OBSTACLES, "obstacles",                                                                    \
       "obstacle column pillar s\xC3\xA4ule saeule st\xC3\xBCtze stuetze building natural=water") \
     X(GROUND, "ground", "ground walkable boden")                                                 \
+    X(AREAS, "areas", "ifcspace")                                                                \
     X(PEOPLE, "people", "people personen distribution")
 typedef enum role {
 #define X(NAME, word, usual) ROLE_##NAME,
@@ -80,7 +81,7 @@ th_import_settings th_import_settings_default(void) {
 }
 
 const char *th_role_names(void) {
-    return "walls, obstacles, ground, doors, exits, people, stairs, stairs_top, ignore";
+    return "walls, obstacles, ground, doors, exits, people, areas, stairs, stairs_top, ignore";
 }
 
 static void fail(importer *m, const char *why) {
@@ -317,7 +318,8 @@ static double height_of(const importer *m, int level) {
 static layer_part part_of(const importer *m, int path) {
     const th_drawn_path *drawn = &m->drawing->paths[path];
     layer_part part = m->parts[drawn->layer];
-    bool area = part.role == ROLE_GROUND || part.role == ROLE_OBSTACLES || part.role == ROLE_PEOPLE;
+    bool area = part.role == ROLE_GROUND || part.role == ROLE_OBSTACLES ||
+                part.role == ROLE_PEOPLE || part.role == ROLE_AREAS;
     if (drawn->filled && (!area || m->doubles[path])) part.role = ROLE_IGNORED;
     return part;
 }
@@ -1134,6 +1136,44 @@ static void take_people(importer *m) {
     json_object_set_new(m->scene, "groups", groups);
 }
 
+static bool has_id(const json_t *list, const char *id) {
+    for (size_t k = 0; k < json_array_size(list); ++k) {
+        const char *other = json_string_value(json_object_get(json_array_get(list, k), "id"));
+        if (other && strcmp(other, id) == 0) return true;
+    }
+    return false;
+}
+
+// Rooms and other outlines to be measured in, by their names.
+static void take_areas(importer *m) {
+    enum { AREAS_MOST = 200 };
+    const th_drawing *d = m->drawing;
+    json_t *list = json_array();
+    int left_out = 0;
+    for (int k = 0; k < d->path_count; ++k) {
+        layer_part part = part_of(m, k);
+        if (part.role != ROLE_AREAS || !m->closed[k]) continue;
+        if (json_array_size(list) == AREAS_MOST) {
+            ++left_out;
+            continue;
+        }
+        const char *name = d->paths[k].name;
+        char id[100];
+        snprintf(id, sizeof id, "%.80s", name ? name : "area 1");
+        for (int n = 2; has_id(list, id); ++n)
+            snprintf(id, sizeof id, "%.80s %d", name ? name : "area", n);
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:o}", "id", id, "level", m->levels[part.level],
+                                        "area", json_path(m, k, true)));
+    }
+    if (json_array_size(list) > 0) {
+        tell(m, "  %zu areas to measure density and speed in\n", json_array_size(list));
+        json_object_set_new(m->scene, "measure", json_pack("{s:O}", "areas", list));
+    }
+    if (left_out > 0) tell(m, "  %d more areas than 200 are left out\n", left_out);
+    json_decref(list);
+}
+
 // ---- what is told and kept
 
 static const char *unit_name(double unit) {
@@ -1263,6 +1303,7 @@ static void import(importer *m) {
     if (m->result != TH_OK) return;
     take_outer_doors(m);
     take_stairs(m);
+    take_areas(m);
     take_people(m);
     tell_rest(m);
 }
