@@ -258,8 +258,7 @@ static void exact_bytes(void **state) {
 static void changed_bytes(void **state) {
     (void)state;
     static const char *const seeds[] = {
-        "id,frame,time,x,y,level\n1,0,0.0,1,2,ground\n1,1,0.1,1.5,2,ground\n2,1,0.1,3,4,"
-        "\"upper\"\n",
+        "id,frame,time,x,y,level\n1,0,0.0,1,2,a\n1,1,0.1,1.5,2,a\n2,1,0.1,3,4,\"b\"\n",
         "Zeit;Person;x [cm];y [cm];time\n1;1;250,5;3;0,5\n2;1;260,5;3;0,6\n",
         "1,0,2.5,1\n2,0,5,5\n1,1,2.6,1\n2,1,5,5.1\n",
     };
