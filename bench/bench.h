@@ -168,6 +168,19 @@ typedef struct th_bench_recording_def {
 // Prints the table. `same_hash` becomes false when a crowd walked otherwise because it was recorded: a bug.
 th_result th_bench_recording(const th_bench_recording_def *def, bool *same_hash, th_error *error);
 
+// ---- many runs on one device: batches
+
+typedef struct th_bench_batch_def {
+    const char *scene;
+    int runs, jobs; // of the batch; jobs 0: four a core
+    th_backend backend;
+    const char *csv;       // NULL: none
+    bool (*stopped)(void); // true: the user wants an end
+} th_bench_batch_def;
+
+// Prints runs per second one after the other and side by side, the ratio, and whether each run has the same state.
+th_result th_bench_batch(const th_bench_batch_def *def, bool *same, th_error *error);
+
 // ---- cost of the studio, and the frames that it delivers over the loopback address
 
 typedef struct th_bench_studio_def {

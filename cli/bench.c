@@ -8,11 +8,11 @@
 typedef struct bench_settings {
     const char *scene, *model, *behave, *filter, *device, *csv, *compare, *out, *scaling, *cells;
     th_backend backend; // of `device`
-    long long agents, threads, seed;
+    long long agents, threads, seed, runs, jobs;
     double step, limit, wall;
     th_text_list params, plugins, overrides;
     bool json, behaviour, full, record, uic, continuum, quality, judge, own_model, studio, frame,
-        quiet;
+        quiet, batch;
 } bench_settings;
 
 // The result of a measurement as an exit code.
@@ -202,6 +202,32 @@ static int run_frame(const th_command *command, const bench_settings *s) {
     return conclude(command, th_bench_frame(s->csv, &error), &error);
 }
 
+static int run_batch(const th_command *command, const bench_settings *s) {
+    th_backend backend;
+    if (s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0 || s->agents > 0 || s->threads > 0) {
+        th_complain(command, "--batch takes a scene file as --scene, --runs, --jobs, --device and "
+                             "--csv");
+        return TH_EXIT_USAGE;
+    }
+    if (!th_read_backend(command, s->device, &backend)) return TH_EXIT_USAGE;
+    if (backend == TH_BACKEND_CPU) {
+        th_complain(command, "--batch is of worlds on a device; add --device cuda");
+        return TH_EXIT_USAGE;
+    }
+    const th_bench_batch_def def = {.scene = s->scene ? s->scene : "scenes/station.json",
+                                    .runs = s->runs > 0 ? (int)s->runs : 64,
+                                    .jobs = (int)s->jobs,
+                                    .backend = backend,
+                                    .csv = s->csv,
+                                    .stopped = th_interrupted};
+    th_error error = {0};
+    bool same = true;
+    th_watch_interrupt();
+    int code = conclude(command, th_bench_batch(&def, &same, &error), &error);
+    return code == TH_EXIT_OK && !same ? TH_EXIT_FAILED : code;
+}
+
 static int run_scaling(const th_command *command, const bench_settings *s) {
     const th_bench_scaling_def def = {.scene = s->scene ? s->scene : "block",
                                       .model = s->model,
@@ -288,6 +314,11 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          "ORCA built in against ORCA as a function of one person", 0, 0},
         {"frame", TH_OPTION_FLAG, &s.frame, NULL,
          "a game's frame: 1000 people in a town, doors and walls that change", 0, 0},
+        {"batch", TH_OPTION_FLAG, &s.batch, NULL,
+         "runs of a scene file on a device, one after the other and side by side", 0, 0},
+        {"runs", TH_OPTION_INTEGER, &s.runs, "N", "of --batch (default 64)", 2, 1e5},
+        {"jobs", TH_OPTION_INTEGER, &s.jobs, "N", "runs of --batch at once (default: four a core)",
+         0, 1024},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
          "cost per person of uic and orca, or --model, from 1000 people to 4 million: table, plot",
          0, 0},
@@ -312,7 +343,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     int code = th_load_plugins(&s.plugins);
     if (code != TH_EXIT_OK) return code;
     if (s.compare && (s.json || s.record || s.continuum || s.uic || s.quality || s.judge ||
-                      s.own_model || s.frame || s.scaling || s.cells)) {
+                      s.own_model || s.frame || s.scaling || s.cells || s.batch)) {
         th_complain(command, "--compare is for the table and for one measurement, and prints its "
                              "ratios below each row; leave out --json and the other tables");
         return TH_EXIT_USAGE;
@@ -325,6 +356,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (s.frame) return run_frame(command, &s);
     if (s.scaling) return run_scaling(command, &s);
     if (s.cells) return run_cells(command, &s);
+    if (s.batch) return run_batch(command, &s);
 #ifdef TH_STUDIO
     if (s.studio) return run_studio(command, &s);
 #endif

@@ -67,6 +67,7 @@ typedef struct th_world_def {
     th_host_threads host; // begin NULL: throng's own threads. With it, threads is 0 or 1.
     // The world is one of several processes' with one crowd, throng/ranks.h. NULL: it holds all people. As long as the world.
     const struct th_comm *comm;
+    struct th_batch *batch; // of a world on a device; NULL: it is stepped by itself
 } th_world_def;
 
 TH_API th_world_def th_world_def_default(void);
@@ -74,6 +75,13 @@ TH_API th_world_def th_world_def_default(void);
 TH_API th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **world,
                                  th_error *error);
 TH_API void th_world_destroy(th_world *world);
+
+// Many small worlds on one device, each used by a thread of its own: what their threads ask of the device is done
+// together. Each has the bits that it has alone. A batch lives longer than its worlds. NULL: this build has no device,
+// or there is no memory; worlds are then stepped by themselves.
+typedef struct th_batch th_batch;
+TH_API th_batch *th_batch_create(void);
+TH_API void th_batch_destroy(th_batch *batch);
 
 // The only function that moves agents. Allocates nothing.
 TH_API void th_world_step(th_world *world, int steps);

@@ -32,80 +32,105 @@ template <int threads> __device__ uint32_t scan_block(uint32_t own, uint32_t *al
     return before;
 }
 
-static __global__ void clear_kernel(uint32_t *values, const int *count) {
-    for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k <= *count;
-         k += (int)(gridDim.x * THREADS))
-        values[k] = 0;
-}
-static __global__ void __launch_bounds__(THREADS)
-    sum_tiles(const uint32_t *values, const int *count, uint32_t *tiles) {
-    int used = *count / SCAN_TILE + 1;
-    for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {
+struct clear_task {
+    enum { WIDTH = THREADS, RESIDENT = 0 };
+    uint32_t *values;
+    const int *count;
+    __device__ void operator()() const {
+        for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k <= *count;
+             k += (int)(gridDim.x * THREADS))
+            values[k] = 0;
+    }
+};
+struct sum_tiles {
+    enum { WIDTH = THREADS, RESIDENT = 0 };
+    const uint32_t *values;
+    const int *count;
+    uint32_t *tiles;
+    __device__ void operator()() const {
+        int used = *count / SCAN_TILE + 1;
+        for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {
+            uint32_t sum = 0, all;
+            for (int k = t * SCAN_TILE + (int)threadIdx.x; k < (t + 1) * SCAN_TILE && k <= *count;
+                 k += THREADS)
+                sum += values[k];
+            scan_block<THREADS>(sum, &all);
+            if (threadIdx.x == 0) tiles[t] = all;
+        }
+    }
+};
+struct scan_tiles {
+    enum { WIDTH = SCAN_THREADS, RESIDENT = 0 };
+    const int *count;
+    uint32_t *tiles;
+    __device__ void operator()() const {
+        int used = *count / SCAN_TILE + 1;
         uint32_t sum = 0, all;
-        for (int k = t * SCAN_TILE + (int)threadIdx.x; k < (t + 1) * SCAN_TILE && k <= *count;
-             k += THREADS)
-            sum += values[k];
-        scan_block<THREADS>(sum, &all);
-        if (threadIdx.x == 0) tiles[t] = all;
-    }
-}
-static __global__ void __launch_bounds__(SCAN_THREADS)
-    scan_tiles(const int *count, uint32_t *tiles) {
-    int used = *count / SCAN_TILE + 1;
-    uint32_t sum = 0, all;
-    for (int first = 0; first < used; first += SCAN_THREADS) {
-        int t = first + (int)threadIdx.x;
-        uint32_t before = scan_block<SCAN_THREADS>(t < used ? tiles[t] : 0u, &all);
-        if (t < used) tiles[t] = sum + before;
-        sum += all;
-    }
-}
-static __global__ void __launch_bounds__(THREADS)
-    scan_values(uint32_t *values, const int *count, const uint32_t *tiles) {
-    enum { EACH = SCAN_TILE / THREADS };
-    int used = *count / SCAN_TILE + 1;
-    for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {
-        int first = t * SCAN_TILE + (int)threadIdx.x * EACH;
-        uint32_t own[EACH], sum = 0, all;
-        for (int e = 0; e < EACH; ++e) {
-            own[e] = first + e <= *count ? values[first + e] : 0u;
-            sum += own[e];
-        }
-        sum = tiles[t] + scan_block<THREADS>(sum, &all);
-        for (int e = 0; e < EACH; ++e) {
-            if (first + e <= *count) values[first + e] = sum;
-            sum += own[e];
+        for (int first = 0; first < used; first += SCAN_THREADS) {
+            int t = first + (int)threadIdx.x;
+            uint32_t before = scan_block<SCAN_THREADS>(t < used ? tiles[t] : 0u, &all);
+            if (t < used) tiles[t] = sum + before;
+            sum += all;
         }
     }
-}
+};
+struct scan_values {
+    enum { WIDTH = THREADS, RESIDENT = 0 };
+    uint32_t *values;
+    const int *count;
+    const uint32_t *tiles;
+    __device__ void operator()() const {
+        enum { EACH = SCAN_TILE / THREADS };
+        int used = *count / SCAN_TILE + 1;
+        for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {
+            int first = t * SCAN_TILE + (int)threadIdx.x * EACH;
+            uint32_t own[EACH], sum = 0, all;
+            for (int e = 0; e < EACH; ++e) {
+                own[e] = first + e <= *count ? values[first + e] : 0u;
+                sum += own[e];
+            }
+            sum = tiles[t] + scan_block<THREADS>(sum, &all);
+            for (int e = 0; e < EACH; ++e) {
+                if (first + e <= *count) values[first + e] = sum;
+                sum += own[e];
+            }
+        }
+    }
+};
 
-inline unsigned scan_blocks(int most) {
+inline int scan_blocks(int most) {
     size_t tiles = tiles_of(most);
-    return (unsigned)(tiles < SCAN_BLOCKS ? tiles : SCAN_BLOCKS);
+    return tiles < SCAN_BLOCKS ? (int)tiles : SCAN_BLOCKS;
 }
 // values[0 .. *count], one more than *count, become 0. `most`: *count is not more.
 inline void clear_counted(uint32_t *values, const int *count, int most) {
-    clear_kernel<<<scan_blocks(most), THREADS>>>(values, count);
+    launch(clear_task{values, count}, scan_blocks(most));
 }
 // values[0 .. *count] become the sums of those before them; `tiles` has room for tiles_of(most).
 inline void scan_counted(uint32_t *values, const int *count, int most, uint32_t *tiles) {
-    sum_tiles<<<scan_blocks(most), THREADS>>>(values, count, tiles);
-    scan_tiles<<<1, SCAN_THREADS>>>(count, tiles);
-    scan_values<<<scan_blocks(most), THREADS>>>(values, count, tiles);
+    launch(sum_tiles{values, count, tiles}, scan_blocks(most));
+    launch(scan_tiles{count, tiles}, 1);
+    launch(scan_values{values, count, tiles}, scan_blocks(most));
 }
 
 #else
 
 inline void clear_counted(uint32_t *values, const int *count, int) {
-    for (int k = 0; k <= *count; ++k) values[k] = 0;
+    each(
+        1, TH_LAMBDA(int) {
+            for (int k = 0; k <= *count; ++k) values[k] = 0;
+        });
 }
 inline void scan_counted(uint32_t *values, const int *count, int, uint32_t *) {
-    uint32_t sum = 0;
-    for (int k = 0; k <= *count; ++k) {
-        uint32_t own = values[k];
-        values[k] = sum;
-        sum += own;
-    }
+    each(
+        1, TH_LAMBDA(int) {
+            uint32_t sum = 0;
+            for (int k = 0; k <= *count; ++k) {
+                uint32_t own = values[k];
+                values[k] = sum;
+                sum += own;
+            }
+        });
 }
 
 #endif

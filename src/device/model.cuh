@@ -58,13 +58,23 @@ struct th_device_world {
     int cells;                   // not more cells than this are in use
     bool bounded, sources;
     bool host_newer;
-    bool bodies_newer;                     // the bodies moved by hand on the host
-    uint32_t fresh;                        // fields of which the host has a true copy
-    bool counted;                          // so it has of counters, lines, events and sources
+    bool bodies_newer; // the bodies moved by hand on the host
+    th::seat *seat;    // in a batch; nullptr: by itself
+    uint32_t fresh;    // fields of which the host has a true copy
+    bool counted;      // counters, lines, exits, sources and events too
+    // Whether people are under way, which those who asked once ask after every step: it comes with the counters.
+    bool asks_under_way, under_way;
+    uint32_t habit;                        // fields that were fetched before
     void *model_state[TH_BUILT_IN_MODELS]; // what the models in use keep on the host, by model
 };
 
 namespace th {
+
+// The host's copy is old.
+inline void outdate(th_world *host) {
+    host->device_world->fresh = 0;
+    host->device_world->counted = false;
+}
 
 inline th_world *world_on_device(const th_world *world) { return world->device_world->world; }
 
@@ -142,6 +152,8 @@ bool send(th_world *host);
 bool send_plan(th_world *host);
 // These fields, and all that is not a field, to the host.
 bool fetch(th_world *host, uint32_t fields);
+// Finds into the sums whether people are under way; world.cu.
+void find_under_way(th_world *host);
 void forget_events(th_world *host);
 void note_event(th_world *host, const th_event *event);
 

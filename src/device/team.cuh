@@ -65,50 +65,42 @@ struct block_team {
     }
 };
 
-template <class Work>
-__global__ void __launch_bounds__(TEAM_THREADS, TEAM_RESIDENT) block_kernel(Work work) {
-    extern __shared__ float4 team_memory[];
-    block_team team = {(int)blockIdx.x, team_memory};
-    work(team);
-}
-// work(team) by `count` blocks, each with `bytes` of shared memory (at most 48 KB).
-template <class Work> void blocks(int count, size_t bytes, Work work) {
-    if (count > 0) block_kernel<<<(unsigned)count, TEAM_THREADS, bytes>>>(work);
-}
+template <class Work> struct block_task {
+    enum { WIDTH = TEAM_THREADS, RESIDENT = TEAM_RESIDENT };
+    Work work;
+    int count;
+    size_t bytes;
+    __device__ void operator()() const {
+        extern __shared__ float4 team_memory[];
+        block_team team = {(int)blockIdx.x, team_memory};
+        if (team.block < count) work(team);
+    }
+};
 
 // Largest of FOUND words over many people: a block joins what its threads found before it tells, because all
 // blocks tell the same place.
-template <class Find>
-__global__ void __launch_bounds__(THREADS, FIND_RESIDENT)
-    find_kernel(Find find, int count, int each, uint32_t *most) {
-    __shared__ uint32_t warps[THREADS / TEAM_WARP];
-    uint32_t found[FOUND] = {};
-    int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
-    for (int k = 0; k < each && i < count; ++k, i += THREADS) find(i, found);
-    for (int f = 0; f < FOUND; ++f) {
-        uint32_t own = __reduce_max_sync(~0u, found[f]);
-        if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = own;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            for (int w = 1; w < THREADS / TEAM_WARP; ++w) own = warps[w] > own ? warps[w] : own;
-            if (own > 0) atomicMax(&most[f], own);
+template <class Find> struct find_task {
+    enum { WIDTH = THREADS, RESIDENT = FIND_RESIDENT };
+    Find find;
+    int count, each;
+    uint32_t *most;
+    __device__ void operator()() const {
+        __shared__ uint32_t warps[THREADS / TEAM_WARP];
+        uint32_t found[FOUND] = {};
+        int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
+        for (int k = 0; k < each && i < count; ++k, i += THREADS) find(i, found);
+        for (int f = 0; f < FOUND; ++f) {
+            uint32_t own = __reduce_max_sync(~0u, found[f]);
+            if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = own;
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                for (int w = 1; w < THREADS / TEAM_WARP; ++w) own = warps[w] > own ? warps[w] : own;
+                if (own > 0) atomicMax(&most[f], own);
+            }
+            __syncthreads();
         }
-        __syncthreads();
     }
-}
-// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all. A thread has
-// `bytes` of shared memory.
-template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Find find) {
-    const int enough = 2048; // blocks, several for each multiprocessor
-    int each = count / (THREADS * enough);
-    each = each < 1 ? 1 : each > 16 ? 16 : each;
-    int block = THREADS * each;
-    unsigned needed = (unsigned)((count + block - 1) / block);
-    if (count > 0) find_kernel<<<needed, THREADS, THREADS * bytes>>>(find, count, each, most);
-}
-template <class Find> void find_most(int count, uint32_t *most, Find find) {
-    find_most(count, 0, most, find);
-}
+};
 
 __device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
     for (int f = 0; f < FOUND; ++f) {
@@ -116,61 +108,53 @@ __device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
         if (threadIdx.x % TEAM_WARP == 0 && own > 0) atomicMax(&most[f], own);
     }
 }
-// The same for i in 0 .. count(), which only the device knows, at most `bound`. So few blocks that all of them are on
-// the device at once: where there is nothing to find they are gone in a moment.
-enum { FEW_BLOCKS = 528 };
-static unsigned few_blocks(int bound) {
-    int all = (bound + THREADS - 1) / THREADS;
-    return (unsigned)(all < FEW_BLOCKS ? all : FEW_BLOCKS);
-}
-template <class Count, class Find>
-__global__ void __launch_bounds__(THREADS) find_few_kernel(Count count, Find find, uint32_t *most) {
-    uint32_t found[FOUND] = {};
-    const int end = count(), step = (int)gridDim.x * THREADS;
-    if (end == 0) return;
-    for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step) find(i, found);
-    raise_most(most, found);
-}
-template <class Count, class Find>
-void find_most_of(int bound, size_t bytes, Count count, uint32_t *most, Find find) {
-    if (bound > 0)
-        find_few_kernel<<<few_blocks(bound), THREADS, THREADS * bytes>>>(count, find, most);
-}
+template <class Count, class Find> struct find_few_task {
+    enum { WIDTH = THREADS, RESIDENT = 0 };
+    Count count;
+    Find find;
+    uint32_t *most;
+    __device__ void operator()() const {
+        uint32_t found[FOUND] = {};
+        const int end = count(), step = (int)gridDim.x * THREADS;
+        if (end == 0) return;
+        for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step)
+            find(i, found);
+        raise_most(most, found);
+    }
+};
 
 // Lists the i in 0 .. count that are `chosen`, in any order; *length, 0 before, counts them.
-template <class Chosen>
-__global__ void __launch_bounds__(THREADS)
-    list_kernel(Chosen chosen, int count, int each, uint32_t *list, uint32_t *length) {
-    __shared__ uint32_t warps[THREADS / TEAM_WARP], begin;
-    const int lane = (int)threadIdx.x % TEAM_WARP, warp = (int)threadIdx.x / TEAM_WARP;
-    for (int k = 0; k < each; ++k) {
-        int i = ((int)blockIdx.x * each + k) * THREADS + (int)threadIdx.x;
-        bool is = i < count && chosen(i);
-        uint32_t those = __ballot_sync(~0u, is);
-        if (lane == 0) warps[warp] = (uint32_t)__popc(those);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            uint32_t all = 0;
-            for (uint32_t &own : warps) {
-                uint32_t before = all;
-                all += own;
-                own = before;
+template <class Chosen> struct list_task_of {
+    enum { WIDTH = THREADS, RESIDENT = 0 };
+    Chosen chosen;
+    int count, each;
+    uint32_t *list, *length;
+    __device__ void operator()() const {
+        __shared__ uint32_t warps[THREADS / TEAM_WARP], begin;
+        const int lane = (int)threadIdx.x % TEAM_WARP, warp = (int)threadIdx.x / TEAM_WARP;
+        for (int k = 0; k < each; ++k) {
+            int i = ((int)blockIdx.x * each + k) * THREADS + (int)threadIdx.x;
+            bool is = i < count && chosen(i);
+            uint32_t those = __ballot_sync(~0u, is);
+            if (lane == 0) warps[warp] = (uint32_t)__popc(those);
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                uint32_t all = 0;
+                for (uint32_t &own : warps) {
+                    uint32_t before = all;
+                    all += own;
+                    own = before;
+                }
+                if (all > 0) begin = atomicAdd(length, all);
             }
-            if (all > 0) begin = atomicAdd(length, all);
+            __syncthreads();
+            if (is)
+                list[begin + warps[warp] + (uint32_t)__popc(those & ((1u << lane) - 1))] =
+                    (uint32_t)i;
+            __syncthreads(); // before the next ones overwrite `warps` and `begin`
         }
-        __syncthreads();
-        if (is)
-            list[begin + warps[warp] + (uint32_t)__popc(those & ((1u << lane) - 1))] = (uint32_t)i;
-        __syncthreads(); // before the next ones overwrite `warps` and `begin`
     }
-}
-template <class Chosen>
-void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
-    const int each = 4;
-    if (count > 0)
-        list_kernel<<<(unsigned)((count + THREADS * each - 1) / (THREADS * each)), THREADS>>>(
-            chosen, count, each, list, length);
-}
+};
 
 // The lanes of a warp that works by itself.
 struct warp_team {
@@ -354,7 +338,7 @@ template <class Work> int grid_blocks() {
 }
 // The blocks as one cluster, where the device knows clusters (compute capability 9) and the kernel was made for it.
 template <class Work>
-bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) {
+bool launch_cluster(int count, size_t bytes, double *partial, const Work &work, queue queue) {
     cudaFuncAttributes made;
     if (cudaFuncGetAttributes(&made, grid_kernel<Work>) != cudaSuccess || made.binaryVersion < 90)
         return false;
@@ -366,6 +350,7 @@ bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) 
     launch.gridDim = dim3((unsigned)count);
     launch.blockDim = dim3(GRID_THREADS);
     launch.dynamicSmemBytes = bytes;
+    launch.stream = queue;
     launch.attrs = &cluster;
     launch.numAttrs = 1;
     if (cudaLaunchKernelEx(&launch, grid_kernel<Work>, work, partial, true) == cudaSuccess)
@@ -373,24 +358,24 @@ bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) 
     cudaGetLastError(); // there is another way
     return false;
 }
-// work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of shared memory.
 template <class Work>
-void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
+void launch_grid(int most, int coresident, size_t bytes, double *partial, const Work &work,
+                 queue queue) {
     if (most <= CLUSTER_MOST) {
-        if (most > CLUSTER_BLOCKS && launch_cluster(most, bytes, partial, work)) return;
+        if (most > CLUSTER_BLOCKS && launch_cluster(most, bytes, partial, work, queue)) return;
         // Up to twice as much work for each block is less than what their own barrier saves.
         if (launch_cluster(most < 1                ? 1
                            : most < CLUSTER_BLOCKS ? most
                                                    : (int)CLUSTER_BLOCKS,
-                           bytes, partial, work))
+                           bytes, partial, work, queue))
             return;
     }
     int count = most < coresident ? most : coresident;
     bool clustered = false;
-    void *arguments[] = {&work, &partial, &clustered};
+    void *arguments[] = {(void *)&work, &partial, &clustered};
     cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>,
                                 dim3((unsigned)(count > 1 ? count : 1)), dim3(GRID_THREADS),
-                                arguments, bytes, nullptr);
+                                arguments, bytes, queue);
 }
 
 // A few words that come to the host while the device works on.
@@ -406,10 +391,19 @@ struct letter {
         if (sent) cudaEventDestroy(sent);
     }
     void post(const uint32_t *device, size_t count) {
+        if (seated) {
+            ask(words, device, count * sizeof *words);
+            return;
+        }
         cudaMemcpyAsync(words, device, count * sizeof *words, cudaMemcpyDeviceToHost);
         cudaEventRecord(sent);
     }
-    void receive() { cudaEventSynchronize(sent); }
+    void receive() {
+        if (seated)
+            do_listed();
+        else
+            cudaEventSynchronize(sent);
+    }
 };
 
 #else
@@ -425,34 +419,47 @@ struct block_team {
         for (int k = count - 1; k >= 0; --k) phase(k, from[k]);
     }
 };
-template <class Work> void blocks(int count, size_t bytes, Work work) {
-    void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    for (int b = count - 1; b >= 0 && shared; --b) {
-        memset(shared, 0xa5, bytes);
-        block_team team = {b, shared};
-        work(team);
+template <class Work> struct block_task {
+    Work work;
+    int count;
+    size_t bytes;
+    void operator()() const {
+        void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
+        for (int b = count - 1; b >= 0 && shared; --b) {
+            memset(shared, 0xa5, bytes);
+            block_team team = {b, shared};
+            work(team);
+        }
+        free(shared);
     }
-    free(shared);
-}
-template <class Find> void find_most(int count, size_t, uint32_t *most, Find find) {
-    for (int i = count - 1; i >= 0; --i) {
-        uint32_t found[FOUND] = {};
-        find(i, found);
-        for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
+};
+template <class Find> struct find_task {
+    Find find;
+    int count, each;
+    uint32_t *most;
+    void operator()() const {
+        for (int i = count - 1; i >= 0; --i) {
+            uint32_t found[FOUND] = {};
+            find(i, found);
+            for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
+        }
     }
-}
-template <class Find> void find_most(int count, uint32_t *most, Find find) {
-    find_most(count, 0, most, find);
-}
-template <class Count, class Find>
-void find_most_of(int, size_t, Count count, uint32_t *most, Find find) {
-    find_most(count(), 0, most, find);
-}
-template <class Chosen>
-void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
-    for (int i = count - 1; i >= 0; --i)
-        if (chosen(i)) list[(*length)++] = (uint32_t)i;
-}
+};
+template <class Count, class Find> struct find_few_task {
+    Count count;
+    Find find;
+    uint32_t *most;
+    void operator()() const { find_task<Find>{find, count(), 1, most}(); }
+};
+template <class Chosen> struct list_task_of {
+    Chosen chosen;
+    int count, each;
+    uint32_t *list, *length;
+    void operator()() const {
+        for (int i = count - 1; i >= 0; --i)
+            if (chosen(i)) list[(*length)++] = (uint32_t)i;
+    }
+};
 struct warp_team {
     void *shared;
     template <class Phase> void each(int count, Phase phase) const {
@@ -478,7 +485,7 @@ struct grid_team {
     template <class Phase> void alone(Phase phase) { phase(); }
     template <class Phase> void tell(Phase phase) { phase(); }
     template <class Find> void find(int count, uint32_t *most, Find phase) {
-        find_most(count, 0, most, phase);
+        find_task<Find>{phase, count, 1, most}();
     }
     template <class Phase> void every_block(Phase phase) {
         block_team team = {0, shared};
@@ -504,7 +511,8 @@ struct grid_team {
 };
 template <class Work> int grid_blocks() { return 1; }
 inline size_t shared_memory() { return 226 * 1024; } // as on an H200
-template <class Work> void grid(int, int, size_t bytes, double *partial, Work work) {
+template <class Work>
+void launch_grid(int, int, size_t bytes, double *partial, const Work &work, queue) {
     void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
     if (!shared) return;
     memset(shared, 0xa5, bytes);
@@ -518,13 +526,71 @@ struct letter {
         return (words = (uint32_t *)malloc(count * sizeof *words)) != nullptr;
     }
     void destroy() { free(words); }
-    void post(const uint32_t *device, size_t count) {
-        memcpy(words, device, count * sizeof *words);
-    }
-    void receive() {}
+    void post(const uint32_t *device, size_t count) { ask(words, device, count * sizeof *words); }
+    void receive() { th::receive(); }
 };
 
 #endif
+
+// work(team) by `count` blocks, each with `bytes` of shared memory (at most 48 KB).
+template <class Work> void blocks(int count, size_t bytes, Work work) {
+    launch(block_task<Work>{work, count, bytes}, count, bytes);
+}
+
+// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all. A thread has
+// `bytes` of shared memory.
+template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Find find) {
+    const int enough = 2048; // blocks, several for each multiprocessor
+    int each = count / (THREADS * enough);
+    each = each < 1 ? 1 : each > 16 ? 16 : each;
+    launch(find_task<Find>{find, count, each, most}, blocks_of((count + each - 1) / each),
+           THREADS * bytes);
+}
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    find_most(count, 0, most, find);
+}
+
+// The same for i in 0 .. count(), which only the device knows, at most `bound`. So few blocks that all of them are on
+// the device at once: where there is nothing to find they are gone in a moment.
+enum { FEW_BLOCKS = 528 };
+template <class Count, class Find>
+void find_most_of(int bound, size_t bytes, Count count, uint32_t *most, Find find) {
+    int all = blocks_of(bound);
+    launch(find_few_task<Count, Find>{count, find, most}, all < FEW_BLOCKS ? all : FEW_BLOCKS,
+           THREADS * bytes);
+}
+
+// Lists the i in 0 .. count that are `chosen`, in any order; *length, 0 before, counts them.
+template <class Chosen>
+void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+    const int each = 4;
+    launch(list_task_of<Chosen>{chosen, count, each, list, length},
+           blocks_of((count + each - 1) / each));
+}
+
+// A batch launches the grids of its worlds one after the other: their blocks wait for each other.
+template <class Work> struct grid_task {
+    Work work;
+    int most, coresident;
+    size_t bytes;
+    double *partial;
+    static void launch_one(const void *task, int, int, size_t, queue queue) {
+        const grid_task *own = (const grid_task *)task;
+        launch_grid(own->most, own->coresident, own->bytes, own->partial, own->work, queue);
+    }
+};
+template <class Work>
+inline const task_kind grid_kind = {sizeof(grid_task<Work>), true, grid_task<Work>::launch_one};
+
+// work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of shared memory.
+template <class Work>
+void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
+    const grid_task<Work> task = {work, most, coresident, bytes, partial};
+    if (seated)
+        list_task(&grid_kind<Work>, &task, 1, bytes);
+    else
+        launch_grid(most, coresident, bytes, partial, work, nullptr);
+}
 
 } // namespace th
 #endif

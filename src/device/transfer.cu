@@ -3,6 +3,9 @@
 #include "device/model.cuh"
 #include "device/upload.cuh"
 #include "world/measure.h"
+extern "C" {
+#include "world/world.h"
+}
 
 namespace th {
 
@@ -126,13 +129,20 @@ static int compare_events(const void *left, const void *right) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static bool fetch_events(th_world *host) {
+enum {
+    EVENTS_AT_ONCE = 8
+}; // come with the counters; more are asked for when their number is known
+
+// The device's events, of which the first few are in `list` already.
+static bool take_events(th_world *host, const sums *s, const happened *first) {
     th_device_world *device = host->device_world;
-    sums s;
-    if (!get(&s, device->sums, sizeof s)) return false;
-    uint32_t most = th_event_max(host), kept = s.event_count < most ? s.event_count : most;
+    uint32_t most = th_event_max(host), kept = s->event_count < most ? s->event_count : most;
     happened *list = (happened *)malloc(((size_t)kept + 1) * sizeof *list);
-    bool good = list && (kept == 0 || get(list, device->events, kept * sizeof *list));
+    uint32_t known = kept < EVENTS_AT_ONCE ? kept : (uint32_t)EVENTS_AT_ONCE;
+    if (!list) return false;
+    memcpy(list, first, known * sizeof *list);
+    bool good =
+        kept == known || get(list + known, device->events + known, (kept - known) * sizeof *list);
     if (good) {
         qsort(list, kept, sizeof *list, compare_events);
         for (uint32_t k = 0; k < kept; ++k) {
@@ -144,7 +154,7 @@ static bool fetch_events(th_world *host) {
             event->agent.serial = event->kind == TH_EVENT_LEFT ? list[k].id : 0;
         }
         host->event_count = (int)kept;
-        host->events_lost = s.event_count - kept;
+        host->events_lost = s->event_count - kept;
     }
     free(list);
     return good;
@@ -173,47 +183,59 @@ void note_event(th_world *host, const th_event *event) {
 }
 
 // All that is not a field.
-static bool fetch_counts(th_world *host) {
+static bool fetch_counted(th_world *host) {
     th_device_world *device = host->device_world;
-    if (!finish()) return false;
-    if (device->watch.read(host->profile.seconds)) host->profile.steps++;
+    size_t lines = (size_t)th_counted_line_count(host->scene), most = th_event_max(host);
     th_world now;
-    bool good = get(&now, device->world, sizeof now);
+    sums s;
+    happened first[EVENTS_AT_ONCE];
+    if (device->asks_under_way) find_under_way(host);
+    bool good = finish() && ask(&now, device->world, sizeof now) &&
+                ask(&s, device->sums, sizeof s) &&
+                ask(first, device->events,
+                    (most < EVENTS_AT_ONCE ? most : (size_t)EVENTS_AT_ONCE) * sizeof *first);
+    if (lines > 0)
+        good = ask(host->lines, device->known.lines, lines * sizeof *host->lines) && good;
+    if (host->scene->goal_count > 0)
+        good = ask(host->exits, device->known.exits,
+                   (size_t)host->scene->goal_count * sizeof *host->exits) &&
+               good;
+    if (device->sources)
+        good = ask(host->sources, device->known.sources,
+                   (size_t)host->scene->group_count * sizeof *host->sources) &&
+               good;
+    good = receive() && good;
+    for (size_t l = 0; l < lines; ++l) th_name_line(host, (int)l);
     if (!good) return false;
     host->agents.count = now.agents.count;
     host->next_id = now.next_id;
     host->max_radius = now.max_radius;
     host->max_moved = now.max_moved;
     host->counters = now.counters;
-    size_t lines = (size_t)th_counted_line_count(host->scene);
-    for (size_t l = 0; l < lines; ++l) {
-        const char *id = host->lines[l].id;
-        good = get(&host->lines[l], &device->known.lines[l], sizeof *host->lines) && good;
-        host->lines[l].id = id;
-    }
-    if (host->scene->goal_count > 0)
-        good = get(host->exits, device->known.exits,
-                   (size_t)host->scene->goal_count * sizeof *host->exits) &&
-               good;
-    if (device->sources)
-        good = get(host->sources, device->known.sources,
-                   (size_t)host->scene->group_count * sizeof *host->sources) &&
-               good;
-    return fetch_events(host) && good;
+    device->under_way = s.under_way != 0;
+    device->counted = take_events(host, &s, first);
+    return device->counted;
 }
 
 bool fetch(th_world *host, uint32_t fields) {
     th_device_world *device = host->device_world;
     if (device->host_newer) return true;
-    bool good = device->counted || fetch_counts(host);
-    device->counted = good;
-    if (!good) return false;
+    if (!device->counted) {
+        if (!fetch_counted(host)) return false;
+        if (device->watch.read(host->profile.seconds)) host->profile.steps++;
+    }
+    uint32_t wanted = fields & ~device->fresh;
+    // In a batch every answer is waited for with those of others: what was read before will be read again.
+    if (wanted && device->seat) wanted = (fields | device->habit) & ~device->fresh;
+    bool good = true;
     for (int f = 0; f < field_count(&host->agents); ++f)
-        if (fields & ~device->fresh & TH_FIELD_BIT(f))
-            good = get(*field_pointer(&host->agents, f), *field_pointer(&device->known.agents, f),
+        if (wanted & TH_FIELD_BIT(f))
+            good = ask(*field_pointer(&host->agents, f), *field_pointer(&device->known.agents, f),
                        (size_t)host->agents.count * 4) &&
                    good;
-    device->fresh |= fields;
+    good = receive() && good;
+    device->fresh |= wanted;
+    device->habit |= fields;
     if (fields == TH_ALL_FIELDS)
         each_model(host, [&](const device_model *model) {
             if (model->fetch) good = model->fetch(host) && good;

@@ -2,6 +2,7 @@
 // functions that the CPU runs. A step copies nothing but what a caller asked for. Integers are added up by atomics,
 // floats never are, so two runs give the same bits. SPDX-License-Identifier: Apache-2.0
 #include "contact/bodies.h"
+#include "device/batch.cuh"
 #include "device/model.cuh"
 #include "device/upload.cuh"
 #include "world/measure.h"
@@ -141,6 +142,7 @@ static void destroy(th_world *host) {
     device->watch.end();
     for (float **fields : device->fields) free(fields);
     free(device->known.agents.own);
+    if (device->seat) leave_seat(device->seat);
     delete device;
     host->device_world = nullptr;
 }
@@ -177,7 +179,9 @@ static th_result create(th_world *host, th_error *error) {
     if (result != TH_OK) return result;
     host->device_world = new (std::nothrow) th_device_world();
     if (!host->device_world) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
-    if (!take_all(host)) {
+    if (host->batch) host->device_world->seat = take_seat(host->batch);
+    const sitting here(host->device_world->seat);
+    if ((host->batch && !host->device_world->seat) || !take_all(host)) {
         result = no_memory(host, error);
         destroy(host);
         return result;
@@ -195,8 +199,7 @@ static void step(th_world *host) {
         send(host);
         stage_index(host);
     }
-    device->fresh = 0;
-    device->counted = false;
+    outdate(host);
     clear(&device->sums->step, sizeof device->sums->step);
     if (device->watch.read(host->profile.seconds)) host->profile.steps++;
     static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
@@ -233,8 +236,7 @@ static void statistics(th_world *host, th_statistics *out) {
     once(
         host, TH_LAMBDA(th_world * world) { world->max_moved = 0.0f; });
     sample_overlaps(host);
-    host->device_world->fresh = 0;
-    host->device_world->counted = false;
+    outdate(host);
     sums s;
     memset(&s, 0, sizeof s);
     if (!finish() || !get(&s, host->device_world->sums, sizeof s)) return;
@@ -255,8 +257,7 @@ static uint64_t hash_people(th_world *host) {
     return result.hash;
 }
 
-static bool anybody_under_way(th_world *host) {
-    if (host->device_world->host_newer) send(host);
+void find_under_way(th_world *host) {
     sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->under_way = 0; });
@@ -265,9 +266,14 @@ static bool anybody_under_way(th_world *host) {
             if (th_under_way(world, (uint32_t)i))
                 s->under_way = 1; // all writers write the same value
         });
-    sums result;
-    if (!finish() || !get(&result, s, sizeof result)) return false;
-    return result.under_way != 0;
+}
+
+static bool anybody_under_way(th_world *host) {
+    th_device_world *device = host->device_world;
+    if (device->host_newer) send(host);
+    if (!device->asks_under_way) device->counted = false;
+    device->asks_under_way = true;
+    return fetch(host, 0) && device->under_way;
 }
 
 static bool fetch_grids(th_world *host) {
@@ -281,13 +287,36 @@ static bool fetch_grids(th_world *host) {
 
 static size_t bytes(const th_world *host) { return host->device_world->store.bytes; }
 
+// A function of a world, in its seat.
+template <auto function> struct seated_in;
+template <class Result, class World, class... Rest, Result (*function)(World *, Rest...)>
+struct seated_in<function> {
+    static Result call(World *host, Rest... rest) {
+        const sitting here(host->device_world ? host->device_world->seat : nullptr);
+        return function(host, rest...);
+    }
+};
+
 } // namespace th
 
 extern "C" const th_device_backend *th_cuda_backend(void) {
-    static const th_device_backend backend = {
-        th::create,         th::destroy,           th::step,       th::fetch,
-        th::changed,        th::forget_events,     th::note_event, th::statistics,
-        th::hash_people,    th::anybody_under_way, th::bytes,      th::fetch_grids,
-        th::bodies_changed, th::fetch_bodies,      th::EXACT};
+    using namespace th;
+    static const th_device_backend backend = {create,
+                                              seated_in<destroy>::call,
+                                              seated_in<step>::call,
+                                              seated_in<fetch>::call,
+                                              changed,
+                                              seated_in<forget_events>::call,
+                                              seated_in<note_event>::call,
+                                              seated_in<statistics>::call,
+                                              seated_in<hash_people>::call,
+                                              seated_in<anybody_under_way>::call,
+                                              bytes,
+                                              seated_in<fetch_grids>::call,
+                                              bodies_changed,
+                                              seated_in<fetch_bodies>::call,
+                                              batch_create,
+                                              batch_destroy,
+                                              EXACT};
     return &backend;
 }

@@ -41,7 +41,7 @@ void stage_plan(th_world *host) {
                         TH_FIELD_BIT(TH_FIELD_LEVEL));
         th_plan_crowd_look(host);
         send_plan(host);
-        host->device_world->fresh = 0; // the step goes on
+        outdate(host); // the step goes on
     }
     th_planner planner = th_planner_of(host);
     bool any[2] = {false, false};

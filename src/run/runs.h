@@ -53,6 +53,7 @@ typedef struct th_simulation_def {
     bool until_empty; // stops when no agent is on the way
     int threads;      // of each world, 0: as many as pay
     th_backend backend;
+    th_batch *batch; // of runs side by side on a device; NULL: none
 } th_simulation_def;
 
 // From the scene's own settings; `step` and `max_time` (0: the scene's) have the last word.

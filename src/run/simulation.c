@@ -199,6 +199,7 @@ th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, ui
     th_world_def world = th_world_def_default();
     world.threads = def->threads;
     world.backend = def->backend;
+    world.batch = def->batch;
     world.seed = seed;
     world.step = def->step;
     world.end = def->end;
@@ -482,11 +483,26 @@ static bool waiting(void *context, const th_pool_progress *progress) {
     return !atomic_load(r->def->interrupt);
 }
 
+// More people than this keep a device busy by themselves.
+static const double BATCH_PEOPLE = 30000;
+
+// Runs side by side of small crowds on a device, where the user asked for them.
+static bool batches(const th_jobs *def) {
+    const th_simulation_def *simulation = def->simulation;
+    return simulation->backend != TH_BACKEND_CPU && def->count > 1 && def->jobs > 1 &&
+           th_people_expected(simulation->scene, simulation->end) <= BATCH_PEOPLE;
+}
+
 th_result th_jobs_run(const th_jobs *def, th_error *error) {
+    th_batch *batch = batches(def) ? th_batch_create() : NULL;
     int cores = th_core_count(), jobs = def->jobs > 0 ? def->jobs : cores;
     if (jobs > def->count) jobs = def->count;
-    if (jobs < 1) return TH_OK;
+    if (jobs < 1) {
+        th_batch_destroy(batch);
+        return TH_OK;
+    }
     running r = {.def = def, .simulation = *def->simulation, .error = error};
+    r.simulation.batch = batch;
     if (r.simulation.threads == 0) r.simulation.threads = cores > jobs ? cores / jobs : 1;
     r.slot_count = jobs * AHEAD;
     r.slots = calloc((size_t)r.slot_count, sizeof *r.slots);
@@ -494,6 +510,7 @@ th_result th_jobs_run(const th_jobs *def, th_error *error) {
     if (!r.slots || !r.finish_gate) {
         free(r.slots);
         th_gate_destroy(r.finish_gate);
+        th_batch_destroy(batch);
         return th_fail(error, TH_NO_MEMORY, "", "no memory for %d runs at once", jobs);
     }
     const th_pool_def pool = {.count = def->count,
@@ -506,6 +523,7 @@ th_result th_jobs_run(const th_jobs *def, th_error *error) {
     th_result result = th_pool_run(&pool, NULL, error);
     for (int i = 0; i < r.slot_count; ++i) th_simulation_release(&r.slots[i].run);
     th_gate_destroy(r.finish_gate);
+    th_batch_destroy(batch);
     free(r.slots);
     return result == TH_OK ? r.result : result;
 }

@@ -32,6 +32,8 @@ typedef struct th_device_backend {
     // Bodies moved by hand: the program changed some; how many agents each holds now.
     void (*bodies_changed)(th_world *world);
     void (*fetch_bodies)(th_world *world);
+    th_batch *(*batch_create)(void); // NULL: no memory
+    void (*batch_destroy)(th_batch *batch);
     // Every function has the CPU's bits. Else those of formula/math.h that say so are the hardware's approximations.
     bool exact;
 } th_device_backend;

@@ -158,6 +158,7 @@ struct th_world {
     int stage_models[TH_STAGE_COUNT][TH_MODEL_MAX], stage_model_count[TH_STAGE_COUNT];
     bool on_device; // lives there; work space that only the CPU needs is not made
     const struct th_device_backend *device; // state/device.h; NULL: the world lives here
+    struct th_batch *batch;                 // of the definition
     struct th_ranks *ranks;                 // state/ranks.h; NULL: the world holds the whole crowd
     const uint8_t *ghost;      // by place, a copy of another rank's person; NULL: there are none
     int crowd_capacity;        // of all ranks together; else that of the agents

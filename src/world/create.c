@@ -294,6 +294,14 @@ static th_result settle(th_world *world, th_error *error) {
     return world->device->create(world, error);
 }
 
+th_batch *th_batch_create(void) {
+    const th_device_backend *device = th_cuda_backend();
+    return device ? device->batch_create() : NULL;
+}
+void th_batch_destroy(th_batch *batch) {
+    if (batch) th_cuda_backend()->batch_destroy(batch);
+}
+
 static int capacity_of(const th_scene *scene, const th_world_def *def, int people) {
     if (def->max_agents) return def->max_agents;
     double needed = (double)th_spawn_capacity(scene, people < 0 ? def->end : 0.0) +
@@ -343,6 +351,7 @@ static th_result make(const th_scene *scene, const th_world_def *def, int people
     world->replan = def->replan;
     world->cell_size = choose_cell(scene);
     world->on_device = def->backend != TH_BACKEND_CPU;
+    world->batch = world->on_device ? def->batch : NULL;
     world->crowd_capacity = capacity;
     int own_fields = list_models(world);
     result = th_plan_world_create(world, error);

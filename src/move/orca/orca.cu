@@ -318,46 +318,52 @@ TH_ON_GPU void move_or_list(const th_world *world, const orca_lists &lists, uint
 
 #ifdef __CUDACC__
 
-template <int most>
-__global__ void __launch_bounds__(THREADS)
-    feasible_kernel(const th_world *world, orca_lists lists) {
-    __shared__ orca_room room[most * THREADS];
-    uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < (uint32_t)world->agents.count)
-        move_or_list<most>(world, lists, i, {room + threadIdx.x, THREADS});
-}
-
-template <int most>
-__global__ void __launch_bounds__(LISTED_THREADS)
-    infeasible_kernel(const th_world *world, orca_lists lists) {
-    __shared__ orca_room room[2 * most * LISTED_THREADS];
-    own_room<most> first = {room + threadIdx.x, LISTED_THREADS},
-                   second = {first.places + most * LISTED_THREADS, LISTED_THREADS};
-    uint32_t count = *lists.infeasible_count;
-    for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count;
-         k += gridDim.x * LISTED_THREADS)
-        move_infeasible<most>(world, lists.infeasible[k], first, second);
-}
-
-template <int most>
-__global__ void __launch_bounds__(LISTED_THREADS)
-    special_kernel(const th_world *world, orca_lists lists) {
-    __shared__ orca_room room[most * LISTED_THREADS];
-    uint32_t count = *lists.special_count;
-    for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count;
-         k += gridDim.x * LISTED_THREADS)
-        move_special<most>(world, lists.special[k], {room + threadIdx.x, LISTED_THREADS});
-}
+template <int most> struct feasible_task {
+    enum { WIDTH = THREADS, RESIDENT = 0 };
+    const th_world *world;
+    orca_lists lists;
+    __device__ void operator()() const {
+        __shared__ orca_room room[most * THREADS];
+        uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+        if (i < (uint32_t)world->agents.count)
+            move_or_list<most>(world, lists, i, {room + threadIdx.x, THREADS});
+    }
+};
+template <int most> struct infeasible_task {
+    enum { WIDTH = LISTED_THREADS, RESIDENT = 0 };
+    const th_world *world;
+    orca_lists lists;
+    __device__ void operator()() const {
+        __shared__ orca_room room[2 * most * LISTED_THREADS];
+        own_room<most> first = {room + threadIdx.x, LISTED_THREADS},
+                       second = {first.places + most * LISTED_THREADS, LISTED_THREADS};
+        uint32_t count = *lists.infeasible_count;
+        for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count;
+             k += gridDim.x * LISTED_THREADS)
+            move_infeasible<most>(world, lists.infeasible[k], first, second);
+    }
+};
+template <int most> struct special_task {
+    enum { WIDTH = LISTED_THREADS, RESIDENT = 0 };
+    const th_world *world;
+    orca_lists lists;
+    __device__ void operator()() const {
+        __shared__ orca_room room[most * LISTED_THREADS];
+        uint32_t count = *lists.special_count;
+        for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count;
+             k += gridDim.x * LISTED_THREADS)
+            move_special<most>(world, lists.special[k], {room + threadIdx.x, LISTED_THREADS});
+    }
+};
 
 template <int most> void launch_orca(const th_world *host, const orca_lists &lists) {
     const th_world *world = world_on_device(host);
     int people = host->device_world->bound,
         listed_blocks = (people + LISTED_THREADS - 1) / LISTED_THREADS;
-    if (people == 0) return;
     if (listed_blocks > LISTED_BLOCKS) listed_blocks = LISTED_BLOCKS;
-    feasible_kernel<most><<<(unsigned)((people + THREADS - 1) / THREADS), THREADS>>>(world, lists);
-    infeasible_kernel<most><<<(unsigned)listed_blocks, LISTED_THREADS>>>(world, lists);
-    special_kernel<most><<<(unsigned)listed_blocks, LISTED_THREADS>>>(world, lists);
+    launch(feasible_task<most>{world, lists}, blocks_of(people));
+    launch(infeasible_task<most>{world, lists}, listed_blocks);
+    launch(special_task<most>{world, lists}, listed_blocks);
 }
 
 #else

@@ -112,7 +112,7 @@ static void solve_on_host(th_world *host, guided_device *d) {
         fetch(host, TH_FIELD_BIT(TH_FIELD_POSITION_X) | TH_FIELD_BIT(TH_FIELD_POSITION_Y) |
                         TH_FIELD_BIT(TH_FIELD_VELOCITY_X) | TH_FIELD_BIT(TH_FIELD_VELOCITY_Y) |
                         TH_FIELD_BIT(TH_FIELD_LEVEL) | TH_FIELD_BIT(TH_FIELD_PHASE));
-        host->device_world->fresh = 0; // the step goes on
+        outdate(host); // the step goes on
     }
     th_guided_solve_wanted(g, host);
 }

@@ -122,9 +122,10 @@ static void count(th_world *host, quickest_device *d) {
             add(&s->walkers[walker], 1u);
             if (place >= 0) add(&s->queue[place], 1u);
         });
-    d->current = finish() && get(q->sums, d->known.sums, nodes * sizeof(th_crowd_sums)) &&
-                 get(q->walkers, d->known.walkers, walker_count(host) * sizeof(uint32_t)) &&
-                 get(q->queue, d->known.queue, queue_count(host) * sizeof(uint32_t)) && d->current;
+    bool asked = finish() && ask(q->sums, d->known.sums, nodes * sizeof(th_crowd_sums)) &&
+                 ask(q->walkers, d->known.walkers, walker_count(host) * sizeof(uint32_t)) &&
+                 ask(q->queue, d->known.queue, queue_count(host) * sizeof(uint32_t));
+    d->current = receive() && asked && d->current;
 }
 
 static void quickest_run(th_world *host) {
