@@ -142,7 +142,7 @@ def add_parameter(tree):
 
 def add_format(tree):
     tree.write("src/record/dummy.c", FORMAT)
-    tree.edit("src/record/backend.h", r"^extern const th_trajectory_backend th_text_backend;$",
+    tree.edit("src/record/backend.h", r"^extern const th_trajectory_backend th_text_backend;.*$",
               r"\g<0>\nextern const th_trajectory_backend th_dummy_backend;")
     tree.edit("src/record/trajectory.c", r"^    &th_text_backend,$", r"    &th_dummy_backend,\n\g<0>")
     tree.edit("src/record/trajectory.c", r"^    case TH_TRAJECTORY_TEXT: .*$",

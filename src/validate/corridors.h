@@ -29,7 +29,7 @@ typedef struct th_periodic_def {
 th_periodic_def th_periodic_def_default(const char *filter, const char *move, double density);
 
 #define TH_FILE_CLASS 0.25 // [1/m]
-enum { TH_FILE_CLASSES = 16 };
+enum { TH_FILE_CLASSES = 24 };
 
 typedef struct th_periodic_result {
     int people;

@@ -599,7 +599,14 @@ test("the fields of every element come from the schema, with unit, range and def
     assert.equal(field("groups", "to")?.kind, "goal");
     assert.equal(field("stairs", "to")?.kind, "level");
     assert.equal(field("run", "step")?.unit, "s");
-    assert.deepEqual(fieldsOf("groups").rivals, ["count", "density", "positions", "positions_file", "source"]);
+    assert.deepEqual(fieldsOf("groups").rivals, [
+        "count",
+        "density",
+        "positions",
+        "positions_file",
+        "source",
+        "recording",
+    ]);
     for (const list of ["levels", "doors", "exits", "waypoints", "waiting_areas", "lines", "areas"])
         assert.ok(field(list, "id"), list);
     const option = { name: "wait", kind: "number" as const, doc: "", unit: "s", usual: "", choices: [] };
