@@ -16,8 +16,12 @@ thread_local seat *seated = nullptr;
 enum {
     LINE = 16,      // bytes that copies are aligned to
     PAGE = 1 << 20, // bytes on their way from and to the host, of a world
+#ifdef __CUDACC__
     LISTED_MOST =
         4000, // tasks in a list, which a world that asks for nothing does not exceed by far
+#else
+    LISTED_MOST = 50, // on the emulated device, whose tests are short
+#endif
     COPY_BLOCKS_MOST = 64
 };
 // [s] How long worlds that are ready wait for others, when the device has nothing to do: a third of a round of tasks.
@@ -98,6 +102,7 @@ static bool allocate_seen(char **page, size_t bytes) {
 }
 static void release_seen(char *page) { cudaFreeHost(page); }
 static bool send_tasks(th_batch *batch) {
+    cudaGetLastError(); // what this thread met before is not of these lists
     return cudaMemcpyAsync(batch->tasks, batch->staged, batch->staged_bytes, cudaMemcpyHostToDevice,
                            batch->queue) == cudaSuccess;
 }
@@ -178,7 +183,8 @@ static void list_copy(void *to, const void *from, size_t bytes) {
 // As much of the page as is free, at most `bytes`; all of it once the list is done.
 static char *some_room(size_t *bytes) {
     seat *s = seated;
-    if (s->page_bytes >= PAGE) do_listed();
+    // A full list would be done between here and the copy's entry in it, and give the room away.
+    if (s->page_bytes >= PAGE || s->entry_count >= LISTED_MOST) do_listed();
     char *room = s->page + s->page_bytes;
     if (*bytes > PAGE - s->page_bytes) *bytes = PAGE - s->page_bytes;
     s->page_bytes += whole_lines(*bytes);
@@ -280,7 +286,7 @@ static bool play(th_batch *batch, int lists) {
     while (next_round(batch, lists)) {
     }
     bool good = send_tasks(batch);
-    for (int r = 0; r < batch->round_count; ++r) {
+    for (int r = 0; good && r < batch->round_count; ++r) {
         const round_entry *round = &batch->rounds[r];
         const char *tasks = round->kind->alone ? batch->staged : batch->tasks;
         round->kind->launch(tasks + round->at, round->count, round->blocks, round->shared,

@@ -235,7 +235,7 @@ bool fetch(th_world *host, uint32_t fields) {
                    good;
     good = receive() && good;
     device->fresh |= wanted;
-    device->habit |= fields;
+    if (fields != TH_ALL_FIELDS) device->habit |= fields;
     if (fields == TH_ALL_FIELDS)
         each_model(host, [&](const device_model *model) {
             if (model->fetch) good = model->fetch(host) && good;
