@@ -200,7 +200,10 @@ __attribute__((format(printf, 2, 3))) static void add_text(over_ranks *r, const 
     if (t->used + (size_t)length + 1 > t->room) {
         size_t room = 2 * t->room + sizeof piece;
         char *bytes = realloc(t->bytes, room);
-        if (!bytes) r->comm->stop(r->comm, "no memory for counts.csv");
+        if (!bytes) {
+            r->comm->stop(r->comm, "no memory for counts.csv");
+            return;
+        }
         t->bytes = bytes;
         t->room = room;
     }

@@ -101,8 +101,8 @@ static bool read_table(reader *r, const char *table, const char *column) {
     if (sqlite3_prepare_v2(r->db, sql, -1, &row, NULL) != SQLITE_OK)
         return fails(r, "a table of the converted map cannot be read");
     bool good = true;
-    int last = sqlite3_column_count(row) - 1, step;
-    while (good && (step = sqlite3_step(row)) == SQLITE_ROW) {
+    int last = sqlite3_column_count(row) - 1;
+    while (good && sqlite3_step(row) == SQLITE_ROW) {
         const unsigned char *bytes = sqlite3_column_blob(row, last);
         int size = sqlite3_column_bytes(row, last);
         GEOSGeometry *shape =

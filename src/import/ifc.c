@@ -473,9 +473,8 @@ th_result th_ifc_take(th_drawing *drawing, th_arena *arena, const char *text, si
         return bad(error);
     }
     reader r = {.out = drawing, .error = error, .geometry = {.arena = arena}};
-    if (!th_geometry_open(&r.geometry))
-        th_fail(error, TH_NO_MEMORY, "", "no memory for the drawing");
-    else if (!take_all(&r, plan) && error->code == TH_OK)
+    bool taken = th_geometry_open(&r.geometry) && take_all(&r, plan);
+    if (!taken && error->code == TH_OK)
         th_fail(error, TH_NO_MEMORY, "", "no memory for the drawing");
     while (r.ground_count > 0) GEOSGeom_destroy_r(r.geometry.geos, r.grounds[--r.ground_count]);
     th_geometry_close(&r.geometry);

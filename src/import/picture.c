@@ -44,7 +44,7 @@ static th_result convert(const char *const *words, const char *packages, char **
 // Width and height of a PNG, from its first chunk; false: it is none.
 static bool size_of(const char *png, size_t length, double size[2]) {
     const unsigned char *b = (const unsigned char *)png;
-    if (length < 24 || memcmp(png, "\x89PNG\r\n\x1a\n", 8) != 0) return false;
+    if (!png || length < 24 || memcmp(png, "\x89PNG\r\n\x1a\n", 8) != 0) return false;
     for (int k = 0; k < 2; ++k) {
         const unsigned char *n = b + 16 + 4 * k;
         size[k] = n[0] * 16777216.0 + n[1] * 65536.0 + n[2] * 256.0 + n[3];

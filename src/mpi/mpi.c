@@ -40,7 +40,7 @@ static void numbers(const th_comm *comm, const uint32_t *to, uint32_t *from) {
 
 static void reserve(const th_comm *comm, int count) {
     link_state *state = state_of(comm);
-    if (count <= state->room) return;
+    if (count < 1 || count <= state->room) return;
     MPI_Request *more = realloc(state->requests, (size_t)count * 2 * sizeof *more);
     if (!more) stop(comm, "no memory for the list of messages");
     state->requests = more;

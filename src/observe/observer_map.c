@@ -255,14 +255,17 @@ static void count_row(th_map *map, th_map_work *work, int j, double interval, si
     }
 }
 
+static int team_of(const th_map_work *work) {
+    return work->sums.threads > 1 ? work->sums.threads : 1;
+}
+
 void th_map_take(th_map *map, th_map_work *work, double interval, bool late) {
-    int threads = work->sums.threads > 1 ? work->sums.threads : 1;
     size_t columns = (size_t)map->nx;
     th_kernel_spread(&work->kernel, &work->sums);
     unsigned above = 0; // a bit for each span
     size_t frame = next_frame(&map->frames, interval);
     int band = map->frames.stride; // rows that add to the same blocks belong to one thread
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(| : above)
+#pragma omp parallel for num_threads(team_of(work)) schedule(dynamic, 16) reduction(| : above)
     for (int b = 0; b < map->frames.ny; ++b) {
         bool found[TH_SPANS] = {false};
         for (int j = b * band; j < (b + 1) * band && j < map->ny; ++j) {

@@ -617,8 +617,7 @@ static void meet_pressure(th_observation *o, const th_moment *moment, int32_t le
 void th_exposure_sample(th_observer *observer, const th_moment *moment, double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
-    int threads = th_observer_threads(observer, moment);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(th_observer_threads(observer, moment)) schedule(static)
     for (int i = 0; i < (o->map_count > 0 ? moment->count : 0); ++i) {
         if (!th_moment_is_person(moment, i)) continue;
         int64_t index = moment->id[i] - 1;

@@ -490,8 +490,11 @@ th_result th_csv_row(const th_text_scanner *scan, th_text_header *header, th_csv
     if (result == TH_OK) result = take_frame(&line, header->fps, &row->frame);
     if (result == TH_OK) result = take(&line, TH_CSV_X, &row->x, &header->decimals);
     if (result == TH_OK) result = take(&line, TH_CSV_Y, &row->y, &header->decimals);
-    if (result == TH_OK && header->has_level) result = take_level(&line, header, csv, &row->level);
-    if (result == TH_OK && header->has_orientation) {
+    // By the columns: a comment further down may speak of others.
+    if (result == TH_OK && csv->of[TH_CSV_LEVEL] >= 0)
+        result = take_level(&line, header, csv, &row->level);
+    if (result == TH_OK && csv->of[TH_CSV_ORIENTATION_X] >= 0 &&
+        csv->of[TH_CSV_ORIENTATION_Y] >= 0) {
         result = take(&line, TH_CSV_ORIENTATION_X, &row->orientation_x, &unused);
         if (result == TH_OK)
             result = take(&line, TH_CSV_ORIENTATION_Y, &row->orientation_y, &unused);

@@ -27,8 +27,8 @@ static const th_trajectory_backend *backend_of(th_trajectory_format format) {
     switch (format) {
     case TH_TRAJECTORY_SQLITE:
     case TH_TRAJECTORY_COMPACT: return &th_sqlite_backend;
+    case TH_TRAJECTORY_CSV:
     case TH_TRAJECTORY_TEXT: return &th_text_backend;
-    case TH_TRAJECTORY_CSV: return &th_text_backend;
     case TH_TRAJECTORY_HDF5: return &th_hdf5_backend;
     default: return NULL;
     }

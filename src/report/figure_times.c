@@ -302,7 +302,7 @@ static chart_grid make_grid(const th_canvas *canvas, double y, int count, int co
                             double height, th_axis x_axis, th_axis y_axis, bool one_title) {
     double text = canvas->text, margin = th_chart_margin(canvas, &y_axis);
     chart_grid grid = {.canvas = canvas,
-                       .columns = columns,
+                       .columns = columns > 0 ? columns : 1,
                        .count = count,
                        .height = height,
                        .x = x_axis,

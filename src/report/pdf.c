@@ -452,8 +452,8 @@ static const char *read_text(setter *s, const char *at) {
         }
         size_t skipped = *at == '&' ? reference(at, buffer, &length) : 0;
         if (skipped == 0 && strncmp(at, "\xe2\x80\xaf", 3) == 0) { // few fonts have a narrow space
-            memcpy(buffer + length, "\xc2\xa0", 2);
-            length += 2;
+            buffer[length++] = '\xc2';
+            buffer[length++] = '\xa0';
             skipped = 3;
         } else if (skipped == 0) {
             buffer[length++] = *at;

@@ -208,7 +208,7 @@ th_result th_variation_draw(th_variation *variation, const char *const *texts, i
     if (count == 0)
         return th_fail(error, TH_BAD_ARGUMENT, "sample",
                        "draws values of --vary, and there is none; give --vary path=low..high");
-    if (number < 2 * (count + 1))
+    if (number < 1 || number < 2 * (count + 1))
         return th_fail(error, TH_BAD_ARGUMENT, "sample",
                        "%s: too few points to tell %d values apart; give at least %d", sample,
                        count, 2 * (count + 1));

@@ -118,7 +118,7 @@ static th_result add_changes(table *t, int kind, const char *id, const th_door_c
     for (int k = 0; k < t->count; ++k)
         more += t->rows[k].kind == kind && id && strcmp(t->rows[k].id, id) == 0;
     if (more == 0) return TH_OK;
-    th_door_change *to = th_arena_alloc(t->arena, (size_t)(*count + more), sizeof *to);
+    th_door_change *to = th_arena_alloc(t->arena, (size_t)*count + (size_t)more, sizeof *to);
     if (!to) return no_memory(t);
     for (int k = 0; k < t->count; ++k) {
         if (t->rows[k].kind != kind || strcmp(t->rows[k].id, id) != 0) continue;
@@ -136,7 +136,8 @@ static th_result add_arrivals(table *t, th_group_def *group) {
     for (int k = 0; k < t->count; ++k)
         more += t->rows[k].kind == GROUPS && group->id && strcmp(t->rows[k].id, group->id) == 0;
     if (more == 0) return TH_OK;
-    th_arrival *to = th_arena_alloc(t->arena, (size_t)(group->arrival_count + more), sizeof *to);
+    th_arrival *to =
+        th_arena_alloc(t->arena, (size_t)group->arrival_count + (size_t)more, sizeof *to);
     if (!to) return no_memory(t);
     for (int k = 0; k < t->count; ++k) {
         if (t->rows[k].kind != GROUPS || strcmp(t->rows[k].id, group->id) != 0) continue;

@@ -286,8 +286,10 @@ static bool is_next_part(const th_world *world, const snapshot_head *head) {
     if (head->part == 0) return true;
     return head->part == world->next_part && head->parts == world->part_count &&
            head->seed == world->seed && head->step_count == world->step_count &&
-           head->next_id == world->next_id &&
-           memcmp(&head->counters, &world->counters, sizeof head->counters) == 0;
+           head->next_id == world->next_id && head->counters.spawned == world->counters.spawned &&
+           head->counters.left == world->counters.left &&
+           head->counters.removed == world->counters.removed &&
+           head->counters.left_digest == world->counters.left_digest;
 }
 
 static th_result check_head(const th_world *world, const snapshot_head *head, const void *memory,
