@@ -122,6 +122,18 @@ static void columns_without_titles(void **state) {
     th_trajectory_close(trajectory);
 }
 
+// A comment that names a level is none of the columns.
+static void comments_name_no_columns(void **state) {
+    (void)state;
+    th_trajectory *trajectory = open_csv("id,frame,X [m],Y [m]\n# framerate: 4 fps\n"
+                                         "# id frame x/m y/m z/m level ox oy\n1,0,2,3\n1,1,2.5,3\n",
+                                         (th_trajectory_assumed){.fps = 4});
+    th_moment got = next(trajectory);
+    assert_true(got.count == 1 && got.x[0] == 2 && got.y[0] == 3);
+    assert_int_equal(next(trajectory).number, 1);
+    th_trajectory_close(trajectory);
+}
+
 // Frame rates found from times of three decimals, which do not say them exactly.
 static void rates_from_times(void **state) {
     (void)state;
@@ -291,9 +303,13 @@ static void changed_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(titles),           cmocka_unit_test(columns_without_titles),
-        cmocka_unit_test(rates_from_times), cmocka_unit_test(levels_by_name),
-        cmocka_unit_test(errors),           cmocka_unit_test(exact_bytes),
+        cmocka_unit_test(titles),
+        cmocka_unit_test(columns_without_titles),
+        cmocka_unit_test(comments_name_no_columns),
+        cmocka_unit_test(rates_from_times),
+        cmocka_unit_test(levels_by_name),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(exact_bytes),
         cmocka_unit_test(changed_bytes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
